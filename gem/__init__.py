@@ -1,0 +1,73 @@
+"""gem: environments for LLM agents.
+
+`gem.make(id)` builds an environment, `env.reset()` and `env.step(action)` play it. Every public name is imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gem import errors as errors
+    from gem import events as events
+    from gem.core import AsyncEnv as AsyncEnv
+    from gem.core import Env as Env
+    from gem.core import Wrapper as Wrapper
+    from gem.envs.registration import list_envs as list_envs
+    from gem.envs.registration import make as make
+    from gem.envs.registration import register as register
+    from gem.envs.registration import spec as spec
+    from gem.specs import EnvInfo as EnvInfo
+    from gem.specs import EnvSpec as EnvSpec
+    from gem.tasks import Task as Task
+    from gem.tasks import TaskSet as TaskSet
+    from gem.trajectory import Trajectory as Trajectory
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "AsyncEnv": "gem.core",
+    "Env": "gem.core",
+    "EnvInfo": "gem.specs",
+    "EnvSpec": "gem.specs",
+    "Task": "gem.tasks",
+    "TaskSet": "gem.tasks",
+    "Trajectory": "gem.trajectory",
+    "Wrapper": "gem.core",
+    "errors": "gem.errors",
+    "events": "gem.events",
+    "list_envs": "gem.envs.registration",
+    "make": "gem.envs.registration",
+    "register": "gem.envs.registration",
+    "spec": "gem.envs.registration",
+}
+
+__all__ = [
+    "AsyncEnv",
+    "Env",
+    "EnvInfo",
+    "EnvSpec",
+    "Task",
+    "TaskSet",
+    "Trajectory",
+    "Wrapper",
+    "errors",
+    "events",
+    "list_envs",
+    "make",
+    "register",
+    "spec",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'gem' has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(_WHERE[name])
+    value: object = module if _WHERE[name] == f"gem.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

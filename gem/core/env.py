@@ -1,0 +1,303 @@
+"""`Env`: gymnasium's five-tuple for text, with an async side, tasks, seeds and snapshots."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias, cast
+
+import gymnasium
+from gymnasium.utils import seeding as gym_seeding
+from typing_extensions import Self, TypeVar
+
+from gem import aio
+from gem.errors import ContractError, SnapshotUnsupported
+from gem.seeding import check_seed, derive, fresh_seed, task_seed
+from gem.spaces import Text
+from gem.specs import EnvSpec, OnInvalid
+from gem.tasks import TaskSet, join_key, split_key
+
+__all__ = ["TWINS", "ActT", "Env", "Info", "ObsT", "StepResult"]
+
+ObsT = TypeVar("ObsT", default=str)
+ActT = TypeVar("ActT", default=str)
+Info: TypeAlias = dict[str, Any]
+StepResult: TypeAlias = tuple[ObsT, float, bool, bool, Info]
+
+TWINS = (("reset", "areset"), ("step", "astep"), ("close", "aclose"))
+
+
+class Env(gymnasium.Env[ObsT, ActT]):
+    """An environment: override `reset` and `step`, and begin `reset` with `super().reset(seed, options)`.
+
+    Attributes:
+        env_spec: The registry's spec, where `make` built it (`spec` is gymnasium's own).
+        split: The split that resets draw from when they name no task.
+        splits: The splits it has.
+        max_turns: The turn limit, if there is one.
+        on_invalid: What unparseable text does.
+        timing: Whether `info["timing"]` is wanted.
+        task_key: Key of the current task, `<split>/<index>`.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]  # gymnasium's is an instance attribute
+    observation_space: gymnasium.Space[Any] = Text()
+    action_space: gymnasium.Space[Any] = Text()
+    env_spec: EnvSpec | None = None
+    split: str = "train"
+    splits: tuple[str, ...] = ("train", "test")
+    max_turns: int | None = None
+    on_invalid: OnInvalid = OnInvalid()
+    timing: bool = False
+    task_key: str = ""
+
+    _ctor: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+    _lane: aio.Lane | None = None
+    _stream: tuple[int, bool] | None = None  # seed of the unseeded resets, and whether only seed_resets may change it
+    _unseeded: int = 0
+    _episode_seed: int = 0
+    _content_seed: int = 0
+    _generator: Any = None
+    _rng: random.Random | None = None
+    _action_rng: random.Random | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        # Kept for spawn, so that an author's class needs to do nothing for it.
+        self = super().__new__(cls)
+        self._ctor = (args, kwargs)
+        return self
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._check_twins()
+
+    @classmethod
+    def _check_twins(cls) -> None:
+        """Refuse a class whose sync and async sides would differ."""
+        for sync, twin in TWINS:
+            if twin in cls.__dict__ and sync not in cls.__dict__:
+                raise TypeError(
+                    f"{cls.__name__} defines {twin} without {sync}: the two paths would differ. "
+                    f"Define both, or subclass AsyncEnv and define the async side alone"
+                )
+
+    # -- episodes ------------------------------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[ObsT, Info]:
+        """Begin an episode.
+
+        Args:
+            seed: Picks the task and all chance in it. Without one, resets follow the stream of the seed given to `make`, else
+                of the last seed given here, else a fresh one.
+            options: `{"task": key}` or `{"index": i}` (of `split`) plays that task.
+
+        Returns:
+            An empty observation and `{"task": key}`: an override returns its own observation, and may begin with this info.
+
+        Raises:
+            ContractError: `seed` is not an integer of 0 or more, or the task is not of this environment.
+        """
+        if seed is None:
+            seed = self._next_seed()
+        else:
+            if type(seed) is not int or seed < 0:
+                seed = check_seed(seed)
+            if self._stream is None or not self._stream[1]:
+                self._stream, self._unseeded = (seed, False), 0
+        self._episode_seed = seed
+        split, index = self.split, seed
+        if options and (options.get("task") is not None or options.get("index") is not None):
+            split, index = self._task_of(options)
+        self._content_seed = index if split == "train" else task_seed(split, index)
+        self.task_key = f"{split}/{index}"
+        self._generator = self._rng = self._action_rng = None
+        return cast(ObsT, ""), {"task": self.task_key}
+
+    def step(self, action: ActT) -> StepResult[ObsT]:
+        """Play one turn.
+
+        Returns:
+            Observation, reward, terminated (the task's own end), truncated (a limit or fault), info (a fresh dict).
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines no step")
+
+    def close(self) -> None:
+        """Free what the environment holds; calling it again does nothing."""
+        if self._lane is not None:
+            self._lane.stop()
+            self._lane = None
+
+    async def areset(self, seed: int | None = None, options: Info | None = None) -> tuple[ObsT, Info]:
+        """Begin an episode, awaiting `reset` on this environment's own thread."""
+        return await self._own_lane().call(self.reset, seed, options)
+
+    async def astep(self, action: ActT) -> StepResult[ObsT]:
+        """Play one turn, awaiting `step` on this environment's own thread."""
+        return await self._own_lane().call(self.step, action)
+
+    async def aclose(self) -> None:
+        """Close, awaiting `close` on this environment's own thread."""
+        lane, self._lane = self._own_lane(), None
+        try:
+            await lane.call(self.close)
+        finally:
+            lane.stop()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *why: object) -> None:
+        await self.aclose()
+
+    def _own_lane(self) -> aio.Lane:
+        if self._lane is None or not self._lane.alive:
+            self._lane = aio.Lane(f"gem-env-{type(self).__name__}")
+        return self._lane
+
+    # -- seeds and tasks -----------------------------------------------------------------------------------------------
+
+    def seed_resets(self, seed: int) -> None:
+        """Let the k-th reset without a seed take `derive(seed, k)`; what `make(seed=...)` does."""
+        self._stream, self._unseeded = (check_seed(seed), True), 0
+
+    def _next_seed(self) -> int:
+        if self._stream is None:
+            return fresh_seed()
+        k, self._unseeded = self._unseeded, self._unseeded + 1
+        return derive(self._stream[0], k)
+
+    def _task_of(self, options: Mapping[str, Any]) -> tuple[str, int]:
+        if options.get("task") is not None:
+            split, row = split_key(options["task"])
+        else:
+            split, row = self.split, str(options["index"])
+        if not (row.isascii() and row.isdigit()):
+            raise ContractError(f"{self._name}: no task {join_key(split, row)!r:.80}; its tasks are numbered, such as '{split}/0'")
+        self.check_split(split)
+        return split, int(row)
+
+    def check_split(self, split: str) -> None:
+        """Raise `ContractError` where this environment has no such split."""
+        if split not in self.splits:
+            raise ContractError(f"{self._name} has no split {split!r:.80}; it has {', '.join(self.splits)}")
+
+    @property
+    def rng(self) -> random.Random:
+        """This episode's `random.Random`, made on first use from the seed."""
+        if self._rng is None:
+            self._rng = random.Random(self._content_seed)
+        return self._rng
+
+    @property
+    def action_rng(self) -> random.Random:
+        """The generator of `sample_random_action` and `oracle_action`: using it changes nothing in the episode."""
+        if self._action_rng is None:
+            self._action_rng = random.Random((self._episode_seed << 1) ^ 0x5DEECE66D)
+        return self._action_rng
+
+    @property
+    def _np_random(self) -> Any:  # gymnasium keeps the generator here, made eagerly: 20 us that most episodes never need
+        if self._generator is None:
+            self._generator = gym_seeding.np_random(self._content_seed)[0]
+        return self._generator
+
+    @_np_random.setter
+    def _np_random(self, generator: Any) -> None:
+        self._generator = generator
+
+    @property
+    def _np_random_seed(self) -> int | None:
+        return self._content_seed
+
+    @_np_random_seed.setter
+    def _np_random_seed(self, seed: int | None) -> None:
+        self._content_seed = seed or 0
+
+    def tasks(self, split: str = "train") -> TaskSet:
+        """Return the tasks of a split: endless and numbered here, since a seed makes each."""
+        self.check_split(split)
+        return TaskSet(split, self.task_content)
+
+    def task_content(self, key: str) -> Mapping[str, Any]:
+        """Return the content of a task: prompt, gold, and the parameters of the environment."""
+        twin = self.spawn()
+        try:
+            prompt, _ = twin.reset(options={"task": key})
+            return {"prompt": prompt, "gold": twin.gold(), "parameters": {k: repr(v) for k, v in sorted(self._ctor[1].items())}}
+        finally:
+            twin.close()
+
+    def gold(self) -> Any:
+        """Return what the current task hides (a secret, an answer) as JSON values, or None."""
+        return None
+
+    # -- reference behaviour -------------------------------------------------------------------------------------------
+
+    def sample_random_action(self) -> ActT:
+        """Return a well-formed random action for the current state, drawn from `action_rng` alone."""
+        return cast(ActT, self.action_space.sample())
+
+    def oracle_action(self) -> ActT | None:
+        """Return the next action of a reference solution, or None where there is none."""
+        return None
+
+    # -- copies --------------------------------------------------------------------------------------------------------
+
+    def get_state(self) -> Any:
+        """Return a picklable snapshot of the episode.
+
+        Raises:
+            SnapshotUnsupported: this environment takes none.
+        """
+        raise SnapshotUnsupported(f"{self._name} takes no snapshots; EnvInfo.snapshot says which environments do")
+
+    def set_state(self, state: Any) -> None:
+        """Continue from a snapshot that `get_state` of an environment with the same parameters returned.
+
+        Raises:
+            ContractError: `state` is of another environment, or not a snapshot.
+            SnapshotUnsupported: this environment takes none.
+        """
+        raise SnapshotUnsupported(f"{self._name} takes no snapshots; EnvInfo.snapshot says which environments do")
+
+    def spawn(self, *, same_state: bool = False, **overrides: Any) -> Self:
+        """Return a new environment built as this one was, with `overrides` of its keywords.
+
+        Args:
+            same_state: Continue from the current state; False: `reset` comes first.
+            overrides: Keywords of the class, or `seed` and `split` of `make`.
+        """
+        args, kwargs = self._ctor
+        own = {name: overrides.pop(name) for name in ("seed", "split") if name in overrides and name not in kwargs}
+        twin = type(self)(*args, **{**kwargs, **overrides})
+        for name in ("env_spec", "split", "on_invalid", "timing"):
+            if name in self.__dict__ and name not in overrides:
+                setattr(twin, name, self.__dict__[name])
+        if "split" in own:
+            twin.split = own["split"]
+        if "seed" in own:
+            twin.seed_resets(own["seed"])
+        if same_state:
+            twin.set_state(self.get_state())
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lane"}
+
+    @property
+    def unwrapped(self) -> Env[Any, Any]:
+        """The innermost environment."""
+        return self
+
+    @property
+    def _name(self) -> str:
+        return self.env_spec.id if self.env_spec is not None else type(self).__name__
+
+    def render(self) -> Any:
+        """Return None: observations are text already."""
+        return None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name}>" if self.env_spec is not None else f"<{type(self).__name__}>"
+
+    __str__ = __repr__

@@ -1,0 +1,1 @@
+"""Environments: the registry, and one package per family."""

@@ -1,0 +1,44 @@
+"""`TimeLimit`: truncates an episode after a number of turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gem.core import Env, Info, StepResult, Wrapper
+from gem.errors import ContractError
+
+__all__ = ["TimeLimit"]
+
+
+class TimeLimit(Wrapper[Any, Any, Any, Any]):
+    """Truncates at turn `max_turns` what did not terminate there.
+
+    Raises:
+        ContractError: `max_turns` is not an integer of 1 or more.
+    """
+
+    def __init__(self, env: Env[Any, Any], max_turns: int) -> None:
+        super().__init__(env)
+        if not isinstance(max_turns, int) or max_turns < 1:
+            raise ContractError(f"{self._name}: max_turns must be an integer of 1 or more, not {max_turns!r:.80}")
+        self.max_turns = max_turns
+        self._limit = max_turns  # a plain attribute: reading the descriptor each turn would cost more than the rest
+        self._turn = 0
+
+    def on_reset(self, obs: Any, info: Info) -> tuple[Any, Info]:
+        """Count from zero."""
+        self._turn = 0
+        return obs, info
+
+    def on_step(self, action: Any, obs: Any, reward: float, terminated: bool, truncated: bool, info: Info) -> StepResult[Any]:
+        """Count the turn, and truncate at the limit."""
+        self._turn += 1
+        return obs, reward, terminated, truncated or (self._turn >= self._limit and not terminated), info
+
+    def own_state(self) -> int:
+        """Return the number of turns played."""
+        return self._turn
+
+    def set_own_state(self, state: int) -> None:
+        """Take the number of turns played."""
+        self._turn = state
