@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Fence", "last_boxed", "last_fence", "last_tag", "strip_reasoning"]
+__all__ = ["Fence", "last_boxed", "last_fence", "last_tag", "message_text", "strip_reasoning"]
 
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 # A box opens, an escaped character that is no brace, or a brace.
@@ -115,3 +116,17 @@ def last_fence(text: str) -> Fence | None:
     start, end = found
     words = start[2].split()
     return Fence(words[0].lower() if words else "", text[start.end() + 1 : end])
+
+
+def message_text(value: Any) -> str:
+    """Return the text of a model's answer: of a string, of a chat message, or of a list of messages or parts, joined by newlines.
+
+    What is not text (images, tool calls) is passed over.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return message_text(value.get("text") if value.get("type") == "text" else value.get("content"))
+    if isinstance(value, list):
+        return "\n".join(text for text in map(message_text, value) if text)
+    return ""

@@ -74,6 +74,10 @@ class OnInvalid:
         if self.mode not in ("end", "retry"):
             raise RegistrationError(f"on_invalid mode must be 'end' or 'retry', not {self.mode!r:.80}")
 
+    def ends(self, times: int) -> bool:
+        """Say whether the `times`-th unreadable text of an episode ends it."""
+        return self.mode == "end" or (self.max_retries is not None and times > self.max_retries)
+
     @classmethod
     def of(cls, value: OnInvalid | str | Mapping[str, Any]) -> OnInvalid:
         """Read a policy: as it is, by its mode, or from a mapping of its fields."""
@@ -134,7 +138,9 @@ class EnvSpec:
             RegistrationError: the entry point is a live callable, which only cloudpickle can carry.
         """
         if not isinstance(self.entry_point, str):
-            raise RegistrationError(f"{self.id}: its entry point is a live object; register it as 'package.module:Class' to write it as JSON")
+            raise RegistrationError(
+                f"{self.id}: its entry point is a live object; register it as 'package.module:Class' to write it as JSON"
+            )
         return json.dumps(asdict(self))
 
     @classmethod

@@ -75,7 +75,9 @@ class TaskSet:
         rows: Row ids in order; None for an endless generator, whose rows are 0, 1, 2, ...
     """
 
-    def __init__(self, split: str, make_content: Callable[[str], Mapping[str, Any]], rows: tuple[int | str, ...] | range | None = None) -> None:
+    def __init__(
+        self, split: str, make_content: Callable[[str], Mapping[str, Any]], rows: tuple[int | str, ...] | range | None = None
+    ) -> None:
         self.split = split
         self._make_content = make_content
         self._rows = rows

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import msgspec
 
 from gem.errors import GemError
 from gem.faults import ErrorInfo
+from gem.parsing import message_text
 
 __all__ = ["SCHEMA", "Call", "Trajectory", "Turn", "read_trajectories", "write_trajectories"]
 
@@ -71,6 +73,51 @@ class Trajectory(msgspec.Struct, kw_only=True):
     turns: list[Turn] = []
     final_observation: Any = None
     timing: dict[str, float] = {}
+
+    def add_turn(
+        self,
+        observation: Any,
+        action: Any,
+        reward: float,
+        terminated: bool,
+        truncated: bool,
+        info: dict[str, Any],
+        *,
+        calls: list[Call] | None = None,
+    ) -> Turn:
+        """Append a turn and take its end, success, metrics and fault over.
+
+        Args:
+            observation: What the agent saw before it acted.
+            action: Its text, or its message.
+            reward: Of this turn; a fault's placeholder counts for nothing.
+            terminated: The task's own end.
+            truncated: Ended by a limit or a fault.
+            info: Of the step.
+            calls: The model's calls behind the action.
+        """
+        error = info.get("error")
+        kept = {name: value for name, value in info.items() if name not in ("error", "timing")}
+        turn = Turn(
+            index=len(self.turns),
+            observation=observation if isinstance(observation, str) else deepcopy(observation),
+            action=message_text(action),
+            message=action if isinstance(action, dict) else None,
+            calls=calls or [],
+            reward=reward,
+            info=kept,
+            error=error,
+            timing=info.get("timing", {}),
+        )
+        self.turns.append(turn)
+        self.reward += reward
+        self.terminated, self.truncated = terminated, truncated
+        self.metrics.update(info.get("metrics", {}))
+        if "success" in info:
+            self.success = info["success"]
+        if error is not None:
+            self.error, self.valid, self.success = error, False, None
+        return turn
 
     def fail(self, error: ErrorInfo) -> None:
         """Mark the episode as cut off by a fault: it is not a result, and its reward counts for nothing."""

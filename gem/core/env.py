@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import gymnasium
 from gymnasium.utils import seeding as gym_seeding
@@ -143,6 +143,10 @@ class Env(gymnasium.Env[ObsT, ActT]):
         finally:
             lane.stop()
 
+    def __exit__(self, *why: object) -> Literal[False]:
+        self.close()
+        return False
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -159,6 +163,14 @@ class Env(gymnasium.Env[ObsT, ActT]):
     def seed_resets(self, seed: int) -> None:
         """Let the k-th reset without a seed take `derive(seed, k)`; what `make(seed=...)` does."""
         self._stream, self._unseeded = (check_seed(seed), True), 0
+
+    def seed_actions(self, seed: int) -> None:
+        """Seed `action_rng` anew until the next reset, such as for another sample of the same episode."""
+        self._action_rng = random.Random(seed)
+
+    def continue_stream(self, other: Env[Any, Any]) -> None:
+        """Go on with the unseeded resets where `other` stands: for an environment that takes the place of a broken one."""
+        self._stream, self._unseeded = other._stream, other._unseeded
 
     def _next_seed(self) -> int:
         if self._stream is None:

@@ -208,6 +208,10 @@ class Wrapper(Env[ObsT, ActT], Generic[ObsT, ActT, InObsT, InActT]):
         """Seed the resets that name no seed; see `Env.seed_resets`."""
         self.env.seed_resets(seed)
 
+    def seed_actions(self, seed: int) -> None:
+        """Seed the random actions; see `Env.seed_actions`."""
+        self.env.seed_actions(seed)
+
     def check_split(self, split: str) -> None:
         """Raise where there is no such split; see `Env.check_split`."""
         self.env.check_split(split)

@@ -75,7 +75,15 @@ def register(
 
         def decorate(target: E) -> E:
             register(
-                id, target, kwargs=kwargs, wrappers=wrappers, max_turns=max_turns, requires=requires, info=info, override=override, **env_kwargs
+                id,
+                target,
+                kwargs=kwargs,
+                wrappers=wrappers,
+                max_turns=max_turns,
+                requires=requires,
+                info=info,
+                override=override,
+                **env_kwargs,
             )
             return target
 

@@ -127,7 +127,9 @@ class Contract(Wrapper[Any, Any, Any, Any]):
     def _check_obs(self, obs: Any) -> None:
         kind = str if isinstance(obs, str) else type(obs)
         if kind is not self._obs_type:
-            raise self._breach(f"an observation of type {kind.__name__} after one of {getattr(self._obs_type, '__name__', None)}: one kind for its whole life")
+            raise self._breach(
+                f"an observation of type {kind.__name__} after one of {getattr(self._obs_type, '__name__', None)}: one kind for its whole life"
+            )
         if kind is not str and not self.env.unwrapped.observation_space.contains(obs):
             raise self._breach(f"the observation {obs!r:.80} is not in {self.env.unwrapped.observation_space}")
 

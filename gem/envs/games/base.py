@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from gem.core import Env, ExactSnapshot, Info, StepResult
 from gem.errors import RegistrationError
-from gem.parsing import last_boxed
+from gem.parsing import last_boxed, message_text
 from gem.specs import OnInvalid
 
 __all__ = ["Game", "Illegal", "Played", "Unreadable"]
@@ -105,7 +105,7 @@ class Game(ExactSnapshot, Env[str, str]):
 
     def step(self, action: Any) -> StepResult[str]:
         """Make the move in the last box of `action`."""
-        text = action if type(action) is str else _text_of(action)
+        text = action if type(action) is str else message_text(action)
         self.turn += 1
         box = last_boxed(text)
         try:
@@ -130,14 +130,20 @@ class Game(ExactSnapshot, Env[str, str]):
         return (f"{feedback}\n\n{board}" if board else feedback), reward, False, False, info
 
     def _end_at_limit(self, feedback: str, reward: float, info: Info) -> StepResult[str]:
-        return f"{feedback}\nThat was the last of {self.max_turns} turns.", reward + self.at_limit(), True, False, {**info, **self._ended(False)}
+        return (
+            f"{feedback}\nThat was the last of {self.max_turns} turns.",
+            reward + self.at_limit(),
+            True,
+            False,
+            {**info, **self._ended(False)},
+        )
 
     def _unreadable(self, reason: str) -> StepResult[str]:
         policy = self.on_invalid
         info: Info = {"invalid_action": {"reason": reason, "hint": self.FORMAT}}
         feedback = f"Your move could not be read: {reason}. {self.FORMAT}"
         self._retries += 1
-        if policy.mode == "retry" and (policy.max_retries is None or self._retries <= policy.max_retries):
+        if not policy.ends(self._retries):
             return self._go_on(feedback, policy.reward, info)
         return feedback, policy.reward, True, False, {**info, **self._ended(False)}
 
@@ -163,10 +169,3 @@ class Game(ExactSnapshot, Env[str, str]):
     def bad_parameter(self, what: str) -> NoReturn:
         """Raise for a parameter that no level can be made with."""
         raise RegistrationError(f"{self._name}: {what}")
-
-
-def _text_of(action: Any) -> str:
-    content = action.get("content") if isinstance(action, dict) else None
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""

@@ -10,11 +10,14 @@ import re
 __all__ = ["clean", "direction", "integers", "word"]
 
 _MAX_MOVE = 200
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
+# A dash right after a digit parts two numbers (`1,2-1,6`); elsewhere it is a sign. Text is cut to 200 characters before.
+_INTEGER = re.compile(r"(?:(?<!\d)[+-])?\d+")
 _MARKUP = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathtt|texttt)\s*\{([^{}]*)\}")
 # What may stand between or around numbers: separators, brackets and labels such as "row 2, col 3".
 _BETWEEN = re.compile(r"[\s,;:|/()\[\]{}<>.$'\"`=-]*")
-_LABELS = re.compile(r"(?:rows?|columns?|cols?|r|c|number|num|n|value|val|v|letter|from|to|and|cell|start|end)(?=[\s:=\d]|$)", re.IGNORECASE)
+_LABELS = re.compile(
+    r"(?:rows?|columns?|cols?|r|c|number|num|n|value|val|v|letter|from|to|and|cell|start|end)(?=[\s:=\d]|$)", re.IGNORECASE
+)
 _DIRECTIONS = {"up": "up", "down": "down", "left": "left", "right": "right", "u": "up", "d": "down", "l": "left", "r": "right"}
 
 

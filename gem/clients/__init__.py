@@ -1,0 +1,1 @@
+"""Clients of services: `http` is the one that all others stand on."""

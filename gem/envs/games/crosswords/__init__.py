@@ -1,0 +1,1 @@
+"""Crosswords: `clues` is the words, `layout` crosses them, `env` is the game."""

@@ -1,0 +1,108 @@
+"""Numbers over episodes, with the uncertainty that comes from having played few."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, stdev
+
+from gem.trajectory import Trajectory
+
+__all__ = ["Interval", "Summary", "mean_interval", "summarise", "wilson_interval"]
+
+Interval = tuple[float, float]
+_Z95 = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the valid episodes of one environment show.
+
+    Attributes:
+        episodes: All that were played.
+        errors: Those cut off by a fault; they are in none of the numbers below.
+        reward: Mean sum of rewards, None without a valid episode.
+        reward_interval: Its 95 % interval.
+        success: Share of won episodes, None where the environment does not tell.
+        success_interval: Its 95 % interval.
+        turns: Mean number of turns.
+    """
+
+    env_id: str
+    agent: str
+    episodes: int
+    errors: int
+    tasks: int
+    reward: float | None = None
+    reward_interval: Interval | None = None
+    success: float | None = None
+    success_interval: Interval | None = None
+    turns: float | None = None
+
+
+def wilson_interval(won: float, n: int) -> Interval:
+    """Return the 95 % score interval of a share of `n` trials.
+
+    Source: Wilson, Probable inference, JASA 22 (1927), 209-212.
+    """
+    if n < 1:
+        return 0.0, 1.0
+    share, z2 = won / n, _Z95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def mean_interval(values: Sequence[float]) -> Interval | None:
+    """Return the 95 % normal interval of a mean, or None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    mean, half = fmean(values), _Z95 * stdev(values) / math.sqrt(len(values))
+    return mean - half, mean + half
+
+
+def summarise(episodes: Iterable[Trajectory]) -> list[Summary]:
+    """Return one summary per environment and agent, in order of first appearance.
+
+    Samples of one task are not independent: intervals are over the means of tasks. With one sample a task, the interval of the
+    share of successes is Wilson's.
+    """
+    groups: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
+    for episode in episodes:
+        groups[episode.env_id, episode.agent].append(episode)
+    return [_summary(env_id, agent, rows) for (env_id, agent), rows in groups.items()]
+
+
+def _summary(env_id: str, agent: str, rows: Sequence[Trajectory]) -> Summary:
+    valid = [row for row in rows if row.valid]
+    tasks = len({row.task for row in rows})
+    if not valid:
+        return Summary(env_id, agent, len(rows), len(rows), tasks)
+    told = [row for row in valid if row.success is not None]
+    rewards = _task_means(valid, [row.reward for row in valid])
+    wins = _task_means(told, [float(bool(row.success)) for row in told])
+    success_interval = None
+    if told:
+        # As many tasks as episodes: one sample each.
+        success_interval = wilson_interval(sum(wins), len(wins)) if len(wins) == len(told) else mean_interval(wins)
+    return Summary(
+        env_id,
+        agent,
+        episodes=len(rows),
+        errors=len(rows) - len(valid),
+        tasks=tasks,
+        reward=fmean(rewards),
+        reward_interval=mean_interval(rewards),
+        success=fmean(wins) if told else None,
+        success_interval=success_interval,
+        turns=fmean(len(row.turns) for row in valid),
+    )
+
+
+def _task_means(rows: Sequence[Trajectory], values: Sequence[float]) -> list[float]:
+    by_task: dict[str | None, list[float]] = defaultdict(list)
+    for row, value in zip(rows, values, strict=True):
+        by_task[row.task].append(value)
+    return [fmean(found) for found in by_task.values()]

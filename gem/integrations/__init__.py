@@ -1,0 +1,1 @@
+"""Bridges to other libraries, one module each; a library is imported only by its own module."""

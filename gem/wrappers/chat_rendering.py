@@ -1,0 +1,72 @@
+"""Chat templates, rendered turn by turn.
+
+Rendering a whole conversation at every turn costs O(T^2) text. Where a template is additive (what it writes for a message does
+not depend on the later ones), each turn is rendered once. Whether it is, is tried on a conversation made to find out; templates
+that strip earlier thinking, say, are not, and are rendered whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+__all__ = ["ChatRenderer", "ChatTokenizer"]
+
+Message = Mapping[str, Any]
+
+
+class ChatTokenizer(Protocol):
+    """What is used of a tokenizer: Hugging Face's have it."""
+
+    def apply_chat_template(self, conversation: Any, *, tokenize: bool, add_generation_prompt: bool) -> Any:
+        """Render messages as text."""
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> Any:
+        """Return the token ids of `text`."""
+
+
+_HEAD: tuple[Message, ...] = ({"role": "user", "content": "q0"},)
+_TURNS: tuple[tuple[Message, ...], ...] = (
+    ({"role": "assistant", "content": "<think>t1</think>a1"}, {"role": "user", "content": "q1"}),
+    ({"role": "assistant", "content": "a2"}, {"role": "tool", "content": "r2"}),
+    ({"role": "assistant", "content": "<think>t3</think>\n\na3"}, {"role": "user", "content": "q3"}),
+)
+
+
+class ChatRenderer:
+    """Renders a head and turns with a tokenizer's chat template.
+
+    Attributes:
+        additive: Whether turns can be rendered one by one.
+    """
+
+    def __init__(self, tokenizer: ChatTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.additive = False
+        self.additive = self._try_additive()
+
+    def whole(self, messages: Sequence[Message], *, generate: bool = True) -> str:
+        """Render a conversation from its beginning, with the opening of the answer where `generate`."""
+        return str(self._tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=generate))
+
+    def turn(self, messages: Sequence[Message]) -> str:
+        """Render what `messages` (an answer and what came of it) add to any conversation of an additive template."""
+        stem = self.whole(_HEAD)
+        return self.whole([*_HEAD, *messages])[len(stem) :]
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of `text`, without special tokens added."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def _try_additive(self) -> bool:
+        try:
+            conversation: list[Message] = list(_HEAD)
+            text = self.whole(conversation)
+            for turn in _TURNS:
+                conversation += turn
+                text += self.turn(turn)
+                if text != self.whole(conversation):
+                    return False
+        except Exception:  # templates raise their own errors, such as for a role they don't know
+            return False
+        return True
