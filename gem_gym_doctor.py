@@ -119,7 +119,8 @@ class Report:
         rivals = [other for other in self.others if other.shared or other.location == here]
         yield from (f"pip uninstall {other.name}" for other in rivals)
         if self.installation == "editable":
-            yield from () if rivals or not self.lacks else ("pip install --no-deps --editable FOLDER_OF_YOUR_CHECKOUT",)
+            if self.lacks and not rivals:
+                yield "pip install --no-deps --editable FOLDER_OF_YOUR_CHECKOUT"
         elif self.missing or self.changed or any(other.shared for other in rivals) or (self.lacks and self.installation == "none"):
             yield "pip install --force-reinstall --no-deps gem-gym"
 

@@ -59,12 +59,12 @@ class Contract(Wrapper[Any, Any, Any, Any]):
         return self._checked_step(await self.env.astep(action))
 
     def own_state(self) -> Any:
-        """Return the phase of the episode."""
-        return self._phase
+        """Return the phase of the episode and the kind of its observations."""
+        return self._phase, self._obs_type
 
     def set_own_state(self, state: Any) -> None:
-        """Take the phase of the episode."""
-        self._phase = state
+        """Take what `own_state` returned."""
+        self._phase, self._obs_type = state
         self._last_info = None
 
     # -- the caller ----------------------------------------------------------------------------------------------------

@@ -32,6 +32,8 @@ class FifteenPuzzle(Game):
     FORMAT = "Write the way a tile slides into the gap in \\boxed{}: up, down, left or right, such as \\boxed{up}."
     VARIANTS = ({"num_rows": 2, "max_turns": 10}, {"num_rows": 3, "max_turns": 20}, {"num_rows": 4, "max_turns": 50})
 
+    init_algo: str
+
     def __init__(self, num_rows: int = 3, max_turns: int = 20, init_algo: str = "monte_carlo", is_random: bool = False) -> None:
         self.configure(num_rows, max_turns, init_algo)
         self.is_random = is_random
@@ -78,10 +80,10 @@ class FifteenPuzzle(Game):
             way = put_in_order(board)
             skipped = max(0, len(way) - self._room)
             board, way = after(board, way[:skipped]), way[skipped:]
-            for _ in range(min(_MAX_STEPS, len(way) - 1)):
-                if self._fits_split(board):
-                    return board, way
-                board, way = after(board, way[:1]), way[1:]
+            for at in range(min(_MAX_STEPS, len(way))):
+                start = after(board, way[:at])
+                if self._fits_split(start):
+                    return start, way[at:]
         return board, way
 
     def _fits_split(self, board: Board) -> bool:
@@ -102,7 +104,7 @@ class FifteenPuzzle(Game):
         """Return the rules."""
         side, last = self.side, self.side**2 - 1
         return (
-            f"Sliding puzzle: {side} rows of {side} places hold the tiles 1 to {last} and a gap, written __. Get the tiles into rising "
+            f"Fifteen puzzle with {last} tiles: {side} rows of {side} places hold the tiles 1 to {last} and a gap, written __. Get the tiles into rising "
             f"order, row by row from the top left, with the gap at the bottom right, in at most {self.max_turns} turns. A turn "
             f"slides a tile next to the gap into it, and you say which way the tile moves: up slides the tile below the gap up, down "
             f"the tile above it down, left the tile to its right to the left, right the tile to its left to the right.\n{self.FORMAT}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from functools import lru_cache
+from math import sqrt
 from typing import Any, Literal
 
 from gem.envs.games.base import Game, Illegal, Played, Unreadable
@@ -100,7 +101,8 @@ class Hangman(Game):
         if guess != self.secret:
             self._missed.append(guess)
             return f"The word is not {guess}.", 0.0, None
-        return f"Yes, the word is {guess}.", _SHOWN * self._shown.count("_") / self.length + 1 - _SHOWN, True
+        hidden, self._shown = self._shown.count("_"), guess
+        return f"Yes, the word is {guess}.", _SHOWN * hidden / self.length + 1 - _SHOWN, True
 
     def gold(self) -> Any:
         """Return the word."""
@@ -146,7 +148,7 @@ def _telling(length: int, level: _Level, shown: str, missed: frozenset[str]) -> 
     def unsettled(letter: str) -> float:
         sizes = [*counts[letter].values(), len(left) - sum(counts[letter].values())]
         # Between the mean and the worst case: of the plain rules this one wins all three-letter words in the fewest turns.
-        return sum([size**1.5 for size in sizes])
+        return sum([size * sqrt(size) for size in sizes])
 
     return min(counts, key=unsettled)
 

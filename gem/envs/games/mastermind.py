@@ -77,10 +77,11 @@ class Mastermind(Game):
         """Return the rules."""
         repeats = "a number may appear more than once" if self.duplicates else "no number appears twice, and none may in a guess"
         return (
-            f"I have hidden a code of {self.length} numbers, each from 1 to {self.numbers}; {repeats}. Find it in at most "
-            f"{self.max_turns} turns. After each guess I count its black and white pegs: one black peg for each number in its right "
-            f"place, and one white peg for each other number of the guess that the code has in another place. The pegs do not say "
-            f"which numbers they are for, and each number of the code counts for one peg at most.\n{self.FORMAT}"
+            f"This is Mastermind. I have hidden a code of {self.length} numbers, each from 1 to {self.numbers}; {repeats}. Find it in at "
+            f"most {self.max_turns} turns; a guess that breaks these rules takes a turn too. After each guess I count its black and white "
+            f"pegs: one black peg for each number in its right place, and one white peg for each other number of the guess that the "
+            f"code has in another place. The pegs do not say which numbers they are for, and each number of the code counts for one "
+            f"peg at most.\n{self.FORMAT}"
         )
 
     def play(self, move: str) -> Played:

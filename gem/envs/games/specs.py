@@ -161,3 +161,34 @@ for _variant, _kwargs, _low, _high in (
         low=_low,
         high=_high,
     )
+
+_game(
+    "Sudoku",
+    "sudoku:Sudoku",
+    "Fill a grid that has exactly one solution",
+    {
+        "": {},
+        "easy": {"clues": 8, "max_turns": 15, "scale": 4},
+        "hard": {"clues": 35, "max_turns": 50, "scale": 9},
+        "random": {"is_random": True},
+    },
+)
+
+_tiles = ("FifteenPuzzle", "fifteen_puzzle:FifteenPuzzle", "Slide numbered tiles into order")
+_game(*_tiles, {"": {}, "hard": {"num_rows": 4, "max_turns": 50}})
+_game(*_tiles, {"easy": {"num_rows": 2, "max_turns": 10}}, sees="transcript", split="seed")  # 11 starts
+_game(*_tiles, {"random": {"is_random": True}}, split="seed")  # a third of the starts are those 11
+
+_game(
+    "TowerofHanoi",
+    "tower_of_hanoi:TowerofHanoi",
+    "Carry a tower of disks to another peg",
+    {
+        "": {},
+        "easy": {"num_disks": 3, "max_turns": 10},
+        "hard": {"num_disks": 5, "max_turns": 35},
+        "random": {"is_random": True},
+    },
+    sees="transcript",
+    split="seed",
+)

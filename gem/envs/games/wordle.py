@@ -52,10 +52,11 @@ class Wordle(Game):
         """Return the rules."""
         allowed = "must be an English word that I know" if self.only_real_words else "need not be a word"
         return (
-            f"I have hidden a common English word of {self.length} letters. Find it in at most {self.max_turns} turns. A guess has "
-            f"{self.length} letters; it {allowed}. Under each letter of it I write G if it is in the right place, Y if the word "
-            f"has it in another place, and - if the word does not have it. A letter gets G and Y no more often than the word has "
-            f"it: the right places first, then from left to right.\n{self.FORMAT}"
+            f"This is Wordle. I have hidden a common English word of {self.length} letters. Find it in at most {self.max_turns} turns. "
+            f"A guess has {self.length} letters and {allowed}; a guess that breaks these rules takes a turn too. Under each letter of "
+            f"a guess I write G if it is in the right place, Y if the word has it in another place, and - otherwise. If a guess has a "
+            f"letter more often than the word, only as many of them get G or Y as the word has: the right places first, then from left "
+            f"to right.\n{self.FORMAT}"
         )
 
     def play(self, move: str) -> Played:

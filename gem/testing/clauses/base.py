@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from gem.core import Env
+from gem.spaces import Text
 from gem.specs import EnvInfo
 
 __all__ = ["CLAUSES", "Breach", "Clause", "Episode", "Subject", "clause"]
 
 MAX_STEPS = 400
+NONSENSE = "I do not know what to do."
 
 
 class Breach(AssertionError):
@@ -36,6 +42,9 @@ def clause(*needs: str) -> Callable[[Callable[[Subject], None]], Callable[[Subje
     """Register a check under its function's name; its docstring is what the clause says."""
 
     def add(check: Callable[[Subject], None]) -> Callable[[Subject], None]:
+        later = [need for need in needs if need not in CLAUSES]
+        if later:  # clauses are judged in order
+            raise ValueError(f"{check.__name__} needs {later}, which stand after it")
         CLAUSES[check.__name__] = Clause(check.__name__, (check.__doc__ or "").strip(), check, needs)
         return check
 
@@ -61,14 +70,25 @@ class Episode:
         """Whether the last step ended it."""
         return bool(self.steps) and bool(self.steps[-1][2] or self.steps[-1][3])
 
-    def seen(self) -> list[Any]:
-        """Return all that must repeat: wall times do not."""
-        rows: list[Any] = [(self.first, _timeless(self.first_info))]
-        return rows + [(obs, reward, terminated, truncated, _timeless(info)) for obs, reward, terminated, truncated, info in self.steps]
+    def seen(self) -> list[str]:
+        """Return all that must repeat, a text for each call: wall times do not, and the task's key has clauses of its own."""
+        return [_row(self.first, self.first_info), *(_row(*step) for step in self.steps)]
 
 
-def _timeless(info: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in info.items() if name != "timing"}
+def _row(*result: Any) -> str:
+    *rest, info = result
+    if isinstance(info, dict):
+        info = {name: value for name, value in info.items() if name not in ("timing", "task")}
+    # As text NaN equals itself, and what JSON can't hold (`info_is_json` tells) is compared by its type alone.
+    return json.dumps([*rest, info], default=lambda value: type(value).__name__, skipkeys=True)
+
+
+def kept(result: Any) -> Any:
+    """Return a copy of what a call returned, which later calls can't change."""
+    try:
+        return copy.deepcopy(result)
+    except Exception:  # it holds a lock or the like: `info_is_json` tells
+        return result
 
 
 Policy = Callable[[Env[Any, Any]], Any]
@@ -84,6 +104,11 @@ def oracle_policy(env: Env[Any, Any]) -> Any:
     return env.oracle_action()
 
 
+def nonsense_policy(env: Env[Any, Any]) -> Any:
+    """Return text that is no action."""
+    return NONSENSE
+
+
 @dataclass
 class Subject:
     """The environment under test: how a fresh one is made, and what it declares."""
@@ -93,6 +118,47 @@ class Subject:
     name: str
     seeds: tuple[int, ...] = (0, 1, 2)
     episodes: int = 200
+
+    @cached_property
+    def policies(self) -> list[Policy]:
+        """Random play, the oracle's where there is one, and text that is no action where text is read."""
+        with self.make() as env:
+            reads_text = isinstance(env.action_space, Text)
+        oracle = [oracle_policy] if self.info.oracle == "actions" else []
+        return [random_policy, *oracle, *([nonsense_policy] if reads_text else [])]
+
+    @cached_property
+    def results(self) -> list[Any]:
+        """What resets and steps returned, untouched, with each policy and seed."""
+        found: list[Any] = []
+        for policy in self.policies:
+            for seed in self.seeds:
+                with suppress(*([Exception] if policy is nonsense_policy else [])):  # `survives_any_text` tells
+                    for result in self._watch(seed, policy):
+                        found.append(result)
+        return found
+
+    @property
+    def steps(self) -> list[Any]:
+        """Those of `results` that steps returned."""
+        return [result for result in self.results if len(result) == 5]
+
+    @property
+    def infos(self) -> list[dict[str, Any]]:
+        """The infos of `results`."""
+        return [result[-1] for result in self.results]
+
+    def _watch(self, seed: int, policy: Policy) -> Iterator[Any]:
+        with self.make() as env:
+            yield env.reset(seed=seed)
+            for _ in range(MAX_STEPS):
+                action = policy(env)
+                if action is None:
+                    return
+                result: Any = env.step(action)
+                yield result
+                if not isinstance(result, tuple) or len(result) != 5 or result[2] or result[3]:
+                    return
 
     def play(
         self,
@@ -107,13 +173,13 @@ class Subject:
         own = env is None
         env = self.make() if env is None else env
         try:
-            episode = Episode(*copy.deepcopy(env.reset(seed=seed, options=options)))
+            episode = Episode(*kept(env.reset(seed=seed, options=options)))
             while len(episode.steps) < steps and not episode.ended:
                 action = policy(env)
                 if action is None:
                     break
                 episode.actions.append(action)
-                episode.steps.append(copy.deepcopy(env.step(action)))
+                episode.steps.append(kept(env.step(action)))
             return episode
         finally:
             if own:
@@ -131,10 +197,20 @@ def expect(holds: bool, message: str) -> None:
         raise Breach(message)
 
 
-def first_difference(one: list[Any], two: list[Any]) -> str:
+def expect_same(one: Episode, two: Episode, message: str) -> None:
+    """Raise `Breach` unless two episodes show the same."""
+    if one.seen() != two.seen():
+        raise Breach(f"{message}: {first_difference(one.seen(), two.seen())}")
+
+
+def first_difference(one: list[str], two: list[str]) -> str:
     """Say where two recorded episodes part."""
-    for turn, (a, b) in enumerate(zip(one, two, strict=False)):
+    for turn, (a, b) in enumerate(zip_longest(one, two)):
+        if a is None or b is None:
+            break
         if a != b:
             where = "reset" if turn == 0 else f"step {turn}"
-            return f"they part at {where}: {a!r:.160} and {b!r:.160}"
+            at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
+            near = slice(max(at - 30, 0), at + 40)
+            return f"they part at {where}: ...{a[near]}... and ...{b[near]}..."
     return f"one has {len(one) - 1} steps and the other {len(two) - 1}"

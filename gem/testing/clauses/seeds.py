@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gem.testing.clauses.base import Breach, Subject, clause, expect, first_difference
-from gem.testing.clauses.shape import SHAPE
+from gem.seeding import derive
+from gem.testing.clauses.base import Breach, Episode, Subject, clause, expect, expect_same, kept, oracle_policy
+from gem.testing.clauses.shape import PLAYABLE
 
-__all__ = ["CHANCE"]
+__all__ = ["CHANCE", "same_when_asked"]
 
-PLAYABLE = (*SHAPE, "flags_are_bools")
-CHANCE = (*PLAYABLE, "leaves_global_random_alone", "same_seed_same_episode")
+CHANCE = (*PLAYABLE, "leaves_global_random_alone", "calls_super_reset", "same_seed_same_episode", "random_action_changes_nothing")
 
 
 def _global_state() -> Any:
@@ -26,23 +27,18 @@ def leaves_global_random_alone(subject: Subject) -> None:
     python, numpy = random.getstate(), np.random.get_state()
     try:
         before = _global_state()
-        first = subject.play(0)
-        expect(_global_state() == before, "an episode changed the global state of random or numpy.random")
-        if subject.info.deterministic:
-            # Where it draws from the global state without a trace (by seeding it back), another state shows.
-            random.seed(first.total)
-            again = subject.replay(0, first.actions)
-            random.seed(99)
-            other = subject.replay(0, first.actions)
-            if again.seen() != other.seen() and _varies_with_global(subject, first.actions):
-                raise Breach("an episode depends on the global state of random or numpy.random")
+        for policy in subject.policies[:2]:
+            episode = subject.play(0, policy)
+            expect(_global_state() == before, "an episode changed the global state of random or numpy.random")
+        if subject.info.deterministic and _varies_with_global(subject, episode.actions):
+            raise Breach("an episode depends on the global state of random or numpy.random")
     finally:
         random.setstate(python)
         np.random.set_state(numpy)
 
 
 def _varies_with_global(subject: Subject, actions: list[Any]) -> bool:
-    """Whether the same global state gives the same episode and another one does not."""
+    """Whether the same global state gives the same episode and another one does not: it may be read without a trace."""
     seen = []
     for state in (5, 5, 6):
         random.seed(state)
@@ -60,50 +56,32 @@ def calls_super_reset(subject: Subject) -> None:
         expect(base._episode_seed == 7, "reset(seed=7) did not reach Env.reset: begin with super().reset(seed, options)")
 
 
+@clause(*PLAYABLE, "calls_super_reset")
+def unseeded_resets_follow_the_stream(subject: Subject) -> None:
+    """The k-th `reset()` without a seed takes the k-th seed of the stream that `make(seed=...)` begins."""
+    with subject.make() as env:
+        base: Any = env.unwrapped
+        base.seed_resets(5)
+        for k in range(3):
+            env.reset()
+            expect(base._episode_seed == derive(5, k), "a reset without a seed did not reach Env.reset as one: pass the None on")
+
+
 @clause(*PLAYABLE, "leaves_global_random_alone", "calls_super_reset")
 def same_seed_same_episode(subject: Subject) -> None:
     """The same seed and actions give the same episode, on a fresh environment."""
     if not subject.info.deterministic:
         return
     for seed in subject.seeds:
-        one = subject.play(seed)
-        two = subject.replay(seed, one.actions)
-        expect(one.seen() == two.seen(), f"seed {seed} played twice gave two episodes: {first_difference(one.seen(), two.seen())}")
+        actions = subject.play(seed).actions
+        one, two = subject.replay(seed, actions), subject.replay(seed, actions)
+        expect_same(one, two, f"seed {seed} played twice gave two episodes")
 
 
-@clause(*CHANCE)
-def seed_alone_picks_the_episode(subject: Subject) -> None:
-    """What `reset(seed)` gives does not depend on the episodes before it."""
-    if not subject.info.deterministic:
-        return
-    fresh = subject.play(1)
-    with subject.make() as env:
-        subject.play(0, env=env)
-        subject.play(None, env=env)
-        used = subject.replay(1, fresh.actions, env=env)
-    expect(
-        fresh.seen() == used.seen(), f"seed 1 gave another episode after others were played: {first_difference(fresh.seen(), used.seen())}"
-    )
-
-
-@clause(*CHANCE)
-def instances_do_not_share(subject: Subject) -> None:
-    """Two environments in one process do not disturb each other."""
-    if not subject.info.deterministic:
-        return
-    alone = subject.play(0)
-    with subject.make() as one, subject.make() as two:
-        seen: list[Any] = [one.reset(seed=0)]
-        two.reset(seed=1)
-        running = True
-        for action in alone.actions:
-            if running:
-                *_, terminated, truncated, _ = two.step(two.sample_random_action())
-                running = not (terminated or truncated)
-            seen.append(one.step(action))
-    expect(
-        [row[0] for row in alone.seen()] == [row[0] for row in seen], "an episode changed because another environment was played beside it"
-    )
+@clause(*PLAYABLE, "same_seed_same_episode")
+def random_action_changes_nothing(subject: Subject) -> None:
+    """`sample_random_action` leaves the episode as it is."""
+    same_when_asked(subject, "sample_random_action", lambda env: env.sample_random_action())
 
 
 @clause(*CHANCE)
@@ -118,31 +96,72 @@ def random_action_is_repeatable(subject: Subject) -> None:
 
 
 @clause(*CHANCE)
-def random_action_changes_nothing(subject: Subject) -> None:
-    """`sample_random_action` leaves the episode as it is."""
-    if subject.info.deterministic:
-        _same_when_asked(subject, "sample_random_action")
+def oracle_changes_nothing(subject: Subject) -> None:
+    """`oracle_action` leaves the episode as it is, and asked again it still leads to the same end."""
+    if subject.info.oracle != "actions":
+        return
+    same_when_asked(subject, "oracle_action", lambda env: env.oracle_action())
+    for seed in subject.seeds if subject.info.deterministic else ():
+        once = subject.play(seed, oracle_policy)
+        twice = subject.play(seed, lambda env: (env.oracle_action(), env.oracle_action())[1])
+        ends = [(episode.ended, episode.steps[-1:] and episode.steps[-1][4].get("success")) for episode in (once, twice)]
+        expect(ends[0] == ends[1], f"seed {seed}: asked twice each turn, the oracle does not end as it does otherwise")
+
+
+def same_when_asked(subject: Subject, name: str, ask: Callable[[Any], object]) -> None:
+    """Raise `Breach` where an episode shows that something was asked of it before each step."""
+    for seed in subject.seeds if subject.info.deterministic else ():
+        actions = subject.play(seed).actions
+        left = iter(actions)
+
+        def policy(env: Any, left: Any = left) -> Any:
+            ask(env)
+            ask(env)
+            return next(left, None)
+
+        expect_same(subject.replay(seed, actions), subject.play(seed, policy), f"the episode changed because {name} was called")
+
+
+@clause(*PLAYABLE)
+def reset_begins_again(subject: Subject) -> None:
+    """After an end, `reset` begins a new episode that is not over at once."""
+    with subject.make() as env:
+        for seed in subject.seeds:
+            fresh = subject.play(seed)
+            try:
+                again = subject.play(seed, env=env)
+            except Exception as why:
+                raise Breach(f"an episode after an end raised {type(why).__name__}: {why!s:.100}") from why
+            expect(again.ended == fresh.ended, "an episode after an end does not end")
+            expect(len(again.steps) > 1 or len(fresh.steps) == 1, "an episode after an end is over at once")
+
+
+@clause(*CHANCE, "reset_begins_again")
+def seed_alone_picks_the_episode(subject: Subject) -> None:
+    """What `reset(seed)` gives does not depend on the episodes before it, whether they ended or not."""
+    if not subject.info.deterministic:
+        return
+    fresh = subject.play(1)
+    with subject.make() as env:
+        for seed, steps in ((0, 1), (None, 2)):
+            subject.play(seed, env=env, steps=steps)
+            expect_same(fresh, subject.replay(1, fresh.actions, env=env), "seed 1 gave another episode after others were played")
 
 
 @clause(*CHANCE)
-def oracle_changes_nothing(subject: Subject) -> None:
-    """`oracle_action` leaves the episode as it is."""
-    if subject.info.deterministic and subject.info.oracle == "actions":
-        _same_when_asked(subject, "oracle_action")
-
-
-def _same_when_asked(subject: Subject, method: str) -> None:
-    for seed in subject.seeds:
-        plain = subject.play(seed)
-        actions = iter(plain.actions)
-
-        def policy(env: Any, actions: Any = actions) -> Any:
-            for _ in range(2):
-                getattr(env, method)()
-            return next(actions, None)
-
-        asked = subject.play(seed, policy)
-        expect(
-            plain.seen() == asked.seen(),
-            f"the episode changed because {method} was called: {first_difference(plain.seen(), asked.seen())}",
-        )
+def instances_do_not_share(subject: Subject) -> None:
+    """Two environments in one process do not disturb each other."""
+    if not subject.info.deterministic:
+        return
+    alone = subject.play(0)
+    with subject.make() as one:
+        beside = Episode(*kept(one.reset(seed=0)))
+        with subject.make() as two:
+            two.reset(seed=1)
+            running = True
+            for action in alone.actions:
+                if running:
+                    *_, terminated, truncated, _ = two.step(two.sample_random_action())
+                    running = not (terminated or truncated)
+                beside.steps.append(kept(one.step(action)))
+    expect_same(alone, beside, "an episode changed because another environment was played beside it")

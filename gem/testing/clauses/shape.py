@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
 from gem.errors import ContractError
 from gem.spaces import is_message
-from gem.testing.clauses.base import Breach, Subject, clause, expect
+from gem.testing.clauses.base import NONSENSE, Breach, Subject, clause, expect
 
-__all__ = ["SHAPE"]
+__all__ = ["PLAYABLE", "SHAPE"]
 
-SHAPE = ("reset_returns_pair", "step_returns_five", "never_raises", "info_is_dict")
+SHAPE = (
+    "close_may_be_repeated",
+    "reset_takes_seed_and_options",
+    "never_raises",
+    "reset_returns_pair",
+    "step_returns_five",
+    "info_is_dict",
+)
+PLAYABLE = (*SHAPE, "flags_are_bools")
 # Trainers put these beside the info's own names in one dict.
 RESERVED = frozenset({"observation", "reward", "messages", "prompt_ids", "response_ids", "infer_logprobs", "actions_left", "llm_response"})
 HOSTILE = (
@@ -21,32 +29,71 @@ HOSTILE = (
     " ",
     "\\boxed{",
     "\\boxed{}",
-    "no box here",
+    NONSENSE,
     "}{" * 200,
+    "\0",
     "a\0b\\boxed{\0}",
+    "\ud800",
     "\\boxed{\ud800}",
+    "9" * 5000,
     "\\boxed{" + "9" * 5000 + "}",
+    "²",
     "\\boxed{١ ٢}",
     "x" * 1_000_000,
 )
-
-
-def _each_step(subject: Subject, look: Callable[[Any], None], *, seeds: int = 3, limit: int = 40) -> None:
-    """Call `look` with what each step of random play returned."""
-    for seed in subject.seeds[:seeds]:
-        env = subject.make()
-        try:
-            env.reset(seed=seed)
-            for _ in range(limit):
-                result = env.step(env.sample_random_action())
-                look(result)
-                if result[2] or result[3]:
-                    break
-        finally:
-            env.close()
+_PLAIN = (str, int, bool, float, type(None))
 
 
 @clause()
+def close_may_be_repeated(subject: Subject) -> None:
+    """`close` may be called twice, before the first reset and after it."""
+    for played in (False, True):
+        env = subject.make()
+        if played:
+            try:
+                env.reset(seed=0)
+            except Exception:  # `never_raises` tells
+                continue
+        try:
+            env.close()
+            env.close()
+        except Exception as why:
+            raise Breach(f"close raised {type(why).__name__}: {why!s:.100}") from why
+
+
+@clause("close_may_be_repeated")
+def reset_takes_seed_and_options(subject: Subject) -> None:
+    """`reset` takes `seed` and `options`, in this order and by name, and may be called without."""
+    calls: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
+        ((), {}),
+        ((), {"seed": 0}),
+        ((), {"seed": 0, "options": None}),
+        ((0, None), {}),
+    )
+    with subject.make() as env:
+        signature = inspect.signature(env.unwrapped.reset)
+    for args, kwargs in calls:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as why:
+            raise Breach(f"reset{signature} cannot be called as reset(seed=None, options=None): {why}") from None
+        expect(bound.arguments.get("seed", 0) == 0, f"the first argument of reset{signature} is not the seed")
+
+
+@clause("close_may_be_repeated", "reset_takes_seed_and_options")
+def never_raises(subject: Subject) -> None:
+    """Resets, random play and the oracle's play raise nothing."""
+    try:
+        with subject.make() as env:
+            env.reset()
+            env.reset(seed=0, options={})
+        del env
+        _ = subject.results
+    except Exception as why:
+        raise Breach(f"play raised {type(why).__name__}: {why!s:.200}") from why
+
+
+@clause("reset_takes_seed_and_options", "never_raises")
 def reset_returns_pair(subject: Subject) -> None:
     """`reset` returns (observation, info)."""
     with subject.make() as env:
@@ -54,197 +101,165 @@ def reset_returns_pair(subject: Subject) -> None:
     expect(isinstance(result, tuple) and len(result) == 2, f"reset returned {result!r:.100}")
 
 
-@clause("reset_returns_pair")
-def reset_takes_seed_and_options(subject: Subject) -> None:
-    """`reset` takes `seed` and `options`, by position and by name, and may be called without."""
-    calls: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
-        ((0, None), {}),
-        ((), {"seed": 0, "options": None}),
-        ((), {}),
-        ((), {"seed": None, "options": {}}),
-    )
-    for args, kwargs in calls:
-        env = subject.make()
-        try:
-            env.reset(*args, **kwargs)
-        except TypeError as why:
-            raise Breach(f"reset(seed=None, options=None) cannot be called: {why}") from None
-        finally:
-            env.close()
-
-
-@clause("reset_returns_pair")
-def never_raises(subject: Subject) -> None:
-    """A step of random play raises nothing."""
-    env = subject.make()
-    try:
-        for seed in subject.seeds:
-            env.reset(seed=seed)
-            for _ in range(40):
-                result: Any = env.step(env.sample_random_action())
-                if not isinstance(result, tuple) or len(result) != 5 or result[2] or result[3]:
-                    break
-    except Exception as why:
-        raise Breach(f"random play raised {type(why).__name__}: {why}") from why
-    finally:
-        env.close()
-
-
-@clause("reset_returns_pair", "never_raises")
+@clause("never_raises", "reset_returns_pair")
 def step_returns_five(subject: Subject) -> None:
     """`step` returns (observation, reward, terminated, truncated, info)."""
     with subject.make() as env:
         env.reset(seed=0)
-        result: Any = env.step(env.sample_random_action())
-    expect(isinstance(result, tuple) and len(result) == 5, f"step returned {result!r:.100}")
+        first: Any = env.step(env.sample_random_action())
+    for result in (first, *(result for result in subject.results if not isinstance(result, tuple) or len(result) != 2)):
+        expect(isinstance(result, tuple) and len(result) == 5, f"step returned {result!r:.100}")
 
 
-@clause("step_returns_five")
+@clause("never_raises", "step_returns_five")
 def info_is_dict(subject: Subject) -> None:
     """`info` is a dict with string keys."""
-    infos = [subject.make().reset(seed=0)[1]]
-    _each_step(subject, lambda result: infos.append(result[4]))
-    for info in infos:
+    for info in subject.infos:
         expect(isinstance(info, dict), f"info is a {type(info).__name__}")
-        odd = next((key for key in info if not isinstance(key, str)), None)
-        expect(odd is None, f"info has the key {odd!r}, which is not a string")
+        odd = [key for key in info if not isinstance(key, str)]
+        expect(not odd, f"info has the key {odd[:1]}, which is not a string")
 
 
 @clause(*SHAPE)
 def info_is_json(subject: Subject) -> None:
-    """`json.dumps(info, allow_nan=False)` works."""
-    episode_infos = [subject.make().reset(seed=0)[1]]
-    _each_step(subject, lambda result: episode_infos.append(result[4]))
-    for info in episode_infos:
+    """`json.dumps(info, allow_nan=False)` works, and what is read back is what was written (tuples are lists)."""
+    for info in subject.infos:
         try:
             json.dumps(info, allow_nan=False)
-        except (TypeError, ValueError) as why:
+        except (TypeError, ValueError, RecursionError) as why:
             raise Breach(f"info {info!r:.100} is not JSON: {why}") from None
+        odd = _odd_part(info)
+        expect(odd is None, f"info {info!r:.100} has {odd}, which JSON does not keep as it is")
+
+
+def _odd_part(value: Any) -> str | None:
+    """Name the first part that JSON would turn into another type: what numpy derives from float and str, a key that is a number."""
+    if type(value) is dict:
+        odd = [key for key in value if type(key) is not str]
+        return f"the key {odd[0]!r}" if odd else next(filter(None, map(_odd_part, value.values())), None)
+    if type(value) in (list, tuple):
+        return next(filter(None, map(_odd_part, value)), None)
+    return None if type(value) in _PLAIN else f"a {type(value).__module__}.{type(value).__qualname__}"
 
 
 @clause(*SHAPE)
 def info_is_fresh(subject: Subject) -> None:
-    """Every `info` is a dict of its own, all the way down, that later calls leave alone."""
-    with subject.make() as env:
-        _, before = env.reset(seed=0)
-        shown = repr(before)
-        for _ in range(5):
-            _, _, terminated, truncated, info = env.step(env.sample_random_action())
-            expect(info is not before, "two calls returned the same info dict")
-            expect(repr(before) == shown, f"a later call changed an info that was returned before: {shown:.80} became {before!r:.80}")
-            before, shown = info, repr(info)
-            if terminated or truncated:
-                break
-        env.reset(seed=1)
-        expect(repr(before) == shown, "a reset changed an info that was returned before")
+    """Every `info` is a dict of its own that later calls leave alone, all the way down."""
+    seen = _kept_by_caller(subject, -1)
+    for turn, (info, shown) in enumerate(seen):
+        expect(all(info is not other for other, _ in seen[:turn]), "two calls returned the same info dict")
+        expect(repr(info) == shown, f"a later call changed an info that was returned before: {shown:.80} became {info!r:.80}")
 
 
-@clause(*SHAPE)
-def info_avoids_reserved_names(subject: Subject) -> None:
-    """`info` uses none of the names that trainers keep for themselves."""
-
-    def look(result: Any) -> None:
-        taken = RESERVED & result[4].keys()
-        expect(not taken, f"info uses the reserved name {min(taken, default='')!r}")
-
-    _each_step(subject, look)
-
-
-@clause("step_returns_five")
+@clause("never_raises", "step_returns_five")
 def observation_in_space(subject: Subject) -> None:
-    """An observation is text, or a list of chat messages, as `observation_space` says."""
-
-    def look(obs: Any) -> None:
+    """An observation is text, or a list of chat messages, as `observation_space` says, and of one kind throughout."""
+    with subject.make() as env:
+        space = env.observation_space
+    for result in subject.results:
+        obs = result[0]
         kind = isinstance(obs, str) or (isinstance(obs, list) and all(map(is_message, obs)))
         expect(kind, f"the observation {obs!r:.80} is neither text nor chat messages")
-        expect(subject_space.contains(obs), f"the observation {obs!r:.80} is not in {subject_space}")
-
-    with subject.make() as env:
-        subject_space = env.observation_space
-        look(env.reset(seed=0)[0])
-    _each_step(subject, lambda result: look(result[0]))
+        expect(space.contains(obs), f"the observation {obs!r:.80} is not in {space}")
+        expect(isinstance(obs, str) == isinstance(subject.results[0][0], str), f"the observation {obs!r:.80} is of another kind than before")
 
 
 @clause("step_returns_five", "observation_in_space")
 def observation_is_not_aliased(subject: Subject) -> None:
     """An observation that was returned does not change later."""
+    for obs, shown in _kept_by_caller(subject, 0):
+        expect(repr(obs) == shown, f"a later call changed an observation that was returned before: {shown:.80} became {obs!r:.80}")
+
+
+def _kept_by_caller(subject: Subject, place: int) -> list[tuple[Any, str]]:
+    """Return one part of what each call of two episodes returned, and how it looked then."""
+    seen: list[tuple[Any, str]] = []
     with subject.make() as env:
-        obs, _ = env.reset(seed=0)
-        shown = repr(obs)
-        for _ in range(5):
-            after, _, terminated, truncated, _ = env.step(env.sample_random_action())
-            expect(repr(obs) == shown, f"a later call changed an observation that was returned before: {shown:.80} became {obs!r:.80}")
-            obs, shown = after, repr(after)
-            if terminated or truncated:
-                break
+        for seed in subject.seeds[:2]:
+            result: Any = env.reset(seed=seed)
+            seen.append((result[place], repr(result[place])))
+            for _ in range(10):
+                result = env.step(env.sample_random_action())
+                seen.append((result[place], repr(result[place])))
+                if result[2] or result[3]:
+                    break
+    return seen
 
 
-@clause("step_returns_five")
-def reward_is_float(subject: Subject) -> None:
-    """A reward is a float (not an int, a bool, an array, or None)."""
-    _each_step(
-        subject, lambda result: expect(type(result[1]) is float, f"a reward is {result[1]!r:.60} of type {type(result[1]).__name__}")
-    )
-
-
-@clause("reward_is_float")
-def reward_is_finite(subject: Subject) -> None:
-    """A reward is finite."""
-    _each_step(subject, lambda result: expect(math.isfinite(result[1]), f"a reward is {result[1]}"))
-
-
-@clause("step_returns_five")
-def flags_are_bools(subject: Subject) -> None:
-    """`terminated` and `truncated` are bools (not 0, 1, None or numpy's)."""
-
-    def look(result: Any) -> None:
-        for name, flag in (("terminated", result[2]), ("truncated", result[3])):
-            expect(type(flag) is bool, f"{name} is {flag!r:.60} of type {type(flag).__name__}")
-
-    _each_step(subject, look)
-
-
-@clause("flags_are_bools")
-def ends_in_one_way(subject: Subject) -> None:
-    """`terminated` and `truncated` are never both true."""
-    _each_step(subject, lambda result: expect(not (result[2] and result[3]), "terminated and truncated are both true"), limit=400)
+@clause(*SHAPE)
+def info_avoids_reserved_names(subject: Subject) -> None:
+    """`info` uses none of the names that trainers keep for themselves."""
+    for info in subject.infos:
+        taken = RESERVED & info.keys()
+        expect(not taken, f"info uses the reserved name {min(taken, default='')!r}")
 
 
 @clause(*SHAPE)
 def wall_times_only_when_asked(subject: Subject) -> None:
     """`info` has no wall times unless `make(..., timing=True)` asked for them."""
-    _each_step(subject, lambda result: expect("timing" not in result[4], "info has 'timing' though nobody asked for it"))
+    for info in subject.infos:
+        expect("timing" not in info, "info has 'timing' though nobody asked for it")
 
 
 @clause(*SHAPE)
 def invalid_action_says_why(subject: Subject) -> None:
     """`info["invalid_action"]`, where there is one, is `{"reason": text, "hint": text}`."""
-    for text in HOSTILE[:5]:
+    for info in subject.infos:
+        found = info.get("invalid_action", {"reason": "", "hint": ""})
+        fine = isinstance(found, dict) and all(isinstance(found.get(name), str) for name in ("reason", "hint"))
+        expect(fine, f"invalid_action is {found!r:.100}")
+
+
+@clause("never_raises", "step_returns_five")
+def actions_are_text(subject: Subject) -> None:
+    """Random and oracle actions are text, or a chat message, or in `action_space`."""
+    for name in ("sample_random_action", *(["oracle_action"] if subject.info.oracle == "actions" else [])):
         with subject.make() as env:
             env.reset(seed=0)
-            try:
-                found = env.step(text)[4].get("invalid_action")
-            except Exception:  # the clause below tells that one
-                return
-        if found is not None:
-            fine = isinstance(found, dict) and all(isinstance(found.get(name), str) for name in ("reason", "hint"))
-            expect(fine, f"invalid_action is {found!r:.100}")
+            action: Any = getattr(env, name)()
+            fine = isinstance(action, (str, dict)) or action is None or env.action_space.contains(action)
+            expect(fine, f"{name} returned {action!r:.80}, a {type(action).__name__}")
 
 
-@clause(*SHAPE, "observation_in_space")
+@clause("never_raises", "step_returns_five")
+def reward_is_float(subject: Subject) -> None:
+    """A reward is a float (not an int, a bool, an array, or None)."""
+    for _, reward, *_ in subject.steps:
+        expect(type(reward) is float, f"a reward is {reward!r:.60} of type {type(reward).__name__}")
+
+
+@clause("never_raises", "step_returns_five")
+def reward_is_finite(subject: Subject) -> None:
+    """A reward is finite."""
+    for _, reward, *_ in subject.steps:
+        expect(not isinstance(reward, float) or math.isfinite(reward), f"a reward is {reward}")
+
+
+@clause("never_raises", "step_returns_five")
+def flags_are_bools(subject: Subject) -> None:
+    """`terminated` and `truncated` are bools (not 0, 1, None or numpy's)."""
+    for _, _, terminated, truncated, _ in subject.steps:
+        for name, flag in (("terminated", terminated), ("truncated", truncated)):
+            expect(type(flag) is bool, f"{name} is {flag!r:.60} of type {type(flag).__name__}")
+
+
+@clause("flags_are_bools")
+def ends_in_one_way(subject: Subject) -> None:
+    """`terminated` and `truncated` are never both true."""
+    for _, _, terminated, truncated, _ in subject.steps:
+        expect(not (terminated and truncated), "terminated and truncated are both true")
+
+
+@clause(*SHAPE, "observation_in_space", "reward_is_finite")
 def survives_any_text(subject: Subject) -> None:
     """Text that means nothing (empty, huge, NUL, half a surrogate pair) is a result, not an exception."""
     for text in HOSTILE:
-        env = subject.make()
-        try:
+        with subject.make() as env:
             env.reset(seed=0)
-            result: Any = env.step(text)
-            expect(result[0] is not None and math.isfinite(result[1]), f"the action {text!r:.40} gave {result!r:.80}")
-        except ContractError:
-            pass  # a typed refusal that says what to do
-        except Breach:
-            raise
-        except Exception as why:
-            raise Breach(f"the action {text!r:.40} raised {type(why).__name__}: {why!s:.100}") from why
-        finally:
-            env.close()
+            try:
+                result: Any = env.step(text)
+            except Exception as why:
+                if isinstance(why, ContractError) and not env.action_space.contains(text):
+                    continue  # a typed refusal of what its space does not hold
+                raise Breach(f"the action {text!r:.40} raised {type(why).__name__}: {why!s:.100}") from why
+        expect(isinstance(result, tuple) and len(result) == 5, f"the action {text!r:.40} gave {result!r:.80}")

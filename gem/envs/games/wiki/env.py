@@ -37,9 +37,10 @@ class WikiGame(Game):
     Reward: 1 for the move that reaches the target; -0.05 for any other move along a link or back; -0.2 for a title that is no
     link of the page, and for text without a title. So the best total is `1 - 0.05 * (clicks - 1)`.
 
-    With the almanac the pair is drawn from the seed and can always be reached. The other backends let their server draw the
-    pages: the seed does not fix them and reachability is not guaranteed there. A service that fails raises `RequestFailed` and
-    leaves the episode as it was, so that the same step can be taken again.
+    With the almanac the pair is drawn from the seed and the target can always be reached. The other backends let their server
+    draw the pages: the seed does not fix them, reachability is not guaranteed, there is no oracle, and what `EnvInfo` says of
+    being offline and deterministic holds no more. A service that fails raises `RequestFailed`, which is never a reward; it leaves
+    the episode as it was, so that the same step can be taken again. A snapshot holds titles; the pages are read anew.
 
     Args:
         max_turns: The turn limit.

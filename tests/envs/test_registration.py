@@ -1,0 +1,208 @@
+"""Ids find their environments, and what is wrong with one is said in a line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+
+import cloudpickle
+import pytest
+
+import gem
+from gem.core import Env
+from gem.envs.registration import ENV_REGISTRY, make, register
+from gem.errors import EnvNotFound, MissingDependency, RegistrationError
+from gem.specs import EnvInfo, EnvSpec, OnInvalid, WrapperSpec
+from gem.wrappers import Contract, EpisodeStats, TimeLimit
+from tests.core.test_env import Bare, Guess
+
+
+@pytest.fixture(autouse=True)
+def _unregister():
+    gem.list_envs()  # the built-in ones are loaded on first use, and are not ours to remove
+    before = dict(ENV_REGISTRY)
+    yield
+    for id in ENV_REGISTRY.keys() - before.keys():
+        del ENV_REGISTRY[id]
+    ENV_REGISTRY.update(before)
+
+
+def test_a_class_is_registered_by_name_and_made():
+    row = register("test:guess", Guess, high=5)
+    assert row.entry_point == "tests.core.test_env:Guess"
+    env = make("test:guess")
+    assert (env.high, env.env_spec, repr(env)) == (5, row, "<Contract<Guess test:guess>>")
+
+
+def test_register_is_a_decorator_too():
+    @register("test:decorated", info=EnvInfo(description="x"))
+    class Decorated(Bare):
+        pass
+
+    assert isinstance(make("test:decorated").unwrapped, Decorated)
+
+
+def test_a_class_that_others_cannot_import_stays_live_and_travels_by_cloudpickle():
+    class Local(Bare):
+        pass
+
+    row = register("test:local", Local)
+    assert row.entry_point is Local
+    assert cloudpickle.loads(cloudpickle.dumps(row)).id == "test:local"
+    with pytest.raises(RegistrationError, match="its entry point is a live object"):
+        row.to_json()
+
+
+def test_specs_survive_json_and_pickle():
+    row = EnvSpec(
+        "a/b:c", "m:C", {"x": [1]}, (WrapperSpec("m:W", {"k": 1}),), 5, ("docker",), EnvInfo(tags=("t",), reward_range=(-1.0, 2.0), version=3)
+    )
+    assert EnvSpec.from_json(row.to_json()) == row
+    assert pickle.loads(pickle.dumps(row)) == row
+    later = json.loads(row.to_json()) | {"new_field": 1}
+    assert EnvSpec.from_json(json.dumps(later)) == row
+
+
+def test_a_second_registration_is_refused_unless_it_overrides():
+    register("test:twice", Bare)
+    with pytest.raises(RegistrationError, match="registered already.*override=True"):
+        register("test:twice", Guess)
+    register("test:twice", Guess, override=True)
+    assert isinstance(make("test:twice").unwrapped, Guess)
+
+
+@pytest.mark.parametrize("id", ["", "a b", "a:b:c", ":x", "x:", 5, "ä:b"])
+def test_a_malformed_id_is_refused(id):
+    with pytest.raises(RegistrationError, match="is not of the form"):
+        register(id, Bare)
+
+
+def test_an_id_of_a_scheme_is_refused():
+    with pytest.raises(RegistrationError, match="built on the spot"):
+        register("gymnasium:x", Bare)
+
+
+@pytest.mark.parametrize("entry_point", ["nocolon", "a:", ":b", "a b:c"])
+def test_a_malformed_entry_point_is_refused(entry_point):
+    with pytest.raises(RegistrationError, match="not of the form 'package.module:Class'"):
+        register("test:bad", entry_point)
+
+
+def test_keywords_of_a_spec_must_be_json():
+    with pytest.raises(RegistrationError, match="must be JSON values.*Give live objects to make"):
+        register("test:live", Guess, high=object())
+
+
+def test_an_unknown_id_names_the_nearest():
+    with pytest.raises(EnvNotFound, match=r"no environment 'game:Sudku-v0-easy'. Did you mean 'game:Sudoku-v0-easy'.*python -m gem list 'game:\*'"):
+        make("game:Sudku-v0-easy")
+    with pytest.raises(EnvNotFound, match=r"All of them: python -m gem list '\*'"):
+        make("nothing:like-it")
+    with pytest.raises(EnvNotFound, match="is a string"):
+        make(7)
+
+
+def test_an_unknown_keyword_names_the_nearest():
+    register("test:guess", Guess)
+    with pytest.raises(RegistrationError, match="test:guess takes no keyword 'hihg'. Did you mean 'high'"):
+        make("test:guess", hihg=3)
+    register("test:bare", Bare)
+    with pytest.raises(RegistrationError, match="takes no keyword 'x'.*It takes: none"):
+        make("test:bare", x=1)
+
+
+def test_a_missing_package_names_the_line_that_installs_it():
+    register("test:needs", Bare, requires=("no_such_module=no-such-package",))
+    with pytest.raises(MissingDependency, match="test:needs needs no-such-package. Install it: pip install 'no-such-package'"):
+        make("test:needs")
+
+
+def test_a_missing_module_or_name_is_said():
+    register("test:nomod", "no_such_module_xyz:Env")
+    with pytest.raises(RegistrationError, match="test:nomod: no module 'no_such_module_xyz'"):
+        make("test:nomod")
+    register("test:noname", "tests.core.test_env:Missing")
+    with pytest.raises(RegistrationError, match="has no 'Missing'"):
+        make("test:noname")
+
+
+def test_what_is_no_environment_is_refused():
+    register("test:dict", lambda: {})
+    with pytest.raises(RegistrationError, match="returned dict, which is not a gem.Env"):
+        make("test:dict")
+
+
+def test_wrappers_nest_from_the_inside_out():
+    register("test:wrapped", Bare, wrappers=[WrapperSpec("gem.wrappers:EpisodeStats")], max_turns=3)
+    env = make("test:wrapped", wrappers=[lambda inner: TimeLimit(inner, 2)])
+    kinds = []
+    while isinstance(env, gem.Wrapper):
+        kinds.append(type(env))
+        env = env.env
+    assert kinds == [TimeLimit, EpisodeStats, TimeLimit, Contract]
+
+
+def test_wrappers_may_be_named():
+    assert isinstance(make("game:GuessTheNumber-v0", wrappers="episode_stats"), EpisodeStats)
+
+
+def test_checks_can_be_left_out():
+    register("test:bare", Bare)
+    assert isinstance(make("test:bare", checks=False), Bare)
+
+
+def test_a_limit_goes_to_the_environment_that_takes_one_and_else_truncates():
+    assert make("game:GuessTheNumber-v0", max_turns=3).unwrapped.max_turns == 3
+    register("test:guess", Guess)
+    env = make("test:guess", max_turns=2)
+    env.reset(seed=1)
+    assert [env.step("x")[3], env.step("x")[3]] == [False, True]
+
+
+def test_keywords_of_make_reach_the_environment():
+    env = make("game:GuessTheNumber-v0", split="test", on_invalid="retry", seed=3)
+    assert env.split == "test"
+    assert env.on_invalid == OnInvalid("retry")
+    assert env.reset()[1]["task"].startswith("test/")
+    policy = {"mode": "retry", "max_retries": 1, "reward": -0.5}
+    assert make("game:GuessTheNumber-v0", on_invalid=policy).on_invalid == OnInvalid(**policy)
+
+
+def test_a_bad_split_or_policy_is_refused():
+    with pytest.raises(gem.errors.ContractError, match="has no split 'dev'"):
+        make("game:GuessTheNumber-v0", split="dev")
+    with pytest.raises(RegistrationError, match="mode must be"):
+        make("game:GuessTheNumber-v0", on_invalid="maybe")
+    with pytest.raises(RegistrationError, match="takes mode, reward and max_retries"):
+        make("game:GuessTheNumber-v0", on_invalid={"rewrd": 1})
+
+
+def test_timing_is_added_only_when_asked_for():
+    env = make("game:GuessTheNumber-v0", timing=True)
+    assert env.reset(seed=1)[1]["timing"]["reset_s"] >= 0
+    assert env.step("\\boxed{1}")[4]["timing"]["step_s"] >= 0
+    assert "timing" not in make("game:GuessTheNumber-v0").reset(seed=1)[1]
+
+
+def test_env_id_is_another_name_of_the_first_argument():
+    assert make(env_id="game:GuessTheNumber-v0").env_spec.id == "game:GuessTheNumber-v0"
+    with pytest.raises(RegistrationError, match="make needs an id"):
+        make()
+
+
+def test_lists_are_sorted_filtered_and_hold_no_scheme():
+    ids = [row.id for row in gem.list_envs()]
+    assert ids == sorted(ids)
+    assert not any(id.startswith("gymnasium:") for id in ids)
+    assert {row.id.split(":")[0] for row in gem.list_envs("game:*")} == {"game"}
+    register("test:tagged", Bare, info=EnvInfo(tags=("t",), offline=False))
+    assert [row.id for row in gem.list_envs(tags=["t"])] == ["test:tagged"]
+    assert not gem.list_envs(tags=["t"], offline_only=True)
+
+
+def test_listing_imports_no_environment():
+    code = "import sys, gem; gem.list_envs(); print([m for m in sys.modules if m.startswith('gem.envs.games.') and not m.endswith('specs')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
