@@ -47,15 +47,14 @@ def last_boxed(text: str) -> str | None:
 
     Escaped braces do not count, an unclosed box is passed over, and of nested boxes the inner is the last.
     """
-    text = strip_reasoning(text)
-    # Most answers hold no braces: find those without walking over the whole text.
+    # Most answers hold one box without braces and no reasoning: find those without walking over the whole text.
     at = text.rfind("\\boxed{")
-    if at >= 0 and "\\fbox" not in text and "\\boxed" not in text[at + 7 :]:
+    if at >= 0 and "hink" not in text and "HINK" not in text:
         end = text.find("}", at)
         inner = text[at + 7 : end]
-        if end >= 0 and "{" not in inner and "\\" not in inner:
+        if end >= 0 and "{" not in inner and "\\" not in inner and "\\fbox" not in text and text.find("\\boxed", end) < 0:
             return inner
-    return _last_balanced(text)
+    return _last_balanced(strip_reasoning(text))
 
 
 def _last_balanced(text: str) -> str | None:

@@ -12,7 +12,7 @@ from typing_extensions import Self, TypeVar
 
 from gem import aio
 from gem.errors import ContractError, SnapshotUnsupported
-from gem.seeding import check_seed, derive, fresh_seed, task_seed
+from gem.seeding import QuickRandom, check_seed, derive, fresh_seed, task_seed
 from gem.spaces import Text
 from gem.specs import EnvSpec, OnInvalid
 from gem.tasks import TaskSet, join_key, split_key
@@ -58,8 +58,11 @@ class Env(gymnasium.Env[ObsT, ActT]):
     _episode_seed: int = 0
     _content_seed: int = 0
     _generator: Any = None
-    _rng: random.Random | None = None
-    _action_rng: random.Random | None = None
+    # Kept over the episodes and seeded anew on first use in each.
+    _rng: QuickRandom | None = None
+    _action_rng: QuickRandom | None = None
+    _rng_seeded: bool = False
+    _action_rng_seeded: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         # Kept for spawn, so that an author's class needs to do nothing for it.
@@ -110,7 +113,8 @@ class Env(gymnasium.Env[ObsT, ActT]):
             split, index = self._task_of(options)
         self._content_seed = index if split == "train" else task_seed(split, index)
         self.task_key = f"{split}/{index}"
-        self._generator = self._rng = self._action_rng = None
+        self._generator = None
+        self._rng_seeded = self._action_rng_seeded = False
         return cast(ObsT, ""), {"task": self.task_key}
 
     def step(self, action: ActT) -> StepResult[ObsT]:
@@ -166,7 +170,11 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     def seed_actions(self, seed: int) -> None:
         """Seed `action_rng` anew until the next reset, such as for another sample of the same episode."""
-        self._action_rng = random.Random(seed)
+        if self._action_rng is None:
+            self._action_rng = QuickRandom()
+        # Apart from every seed of `rng`, which may be this episode's too.
+        self._action_rng.seed((seed << 1 | 1) << 200)
+        self._action_rng_seeded = True
 
     def continue_stream(self, other: Env[Any, Any]) -> None:
         """Go on with the unseeded resets where `other` stands: for an environment that takes the place of a broken one."""
@@ -196,16 +204,23 @@ class Env(gymnasium.Env[ObsT, ActT]):
     @property
     def rng(self) -> random.Random:
         """This episode's `random.Random`, made on first use from the seed."""
-        if self._rng is None:
-            self._rng = random.Random(self._content_seed)
-        return self._rng
+        rng = self._rng
+        if rng is None:
+            rng = self._rng = QuickRandom()
+        if not self._rng_seeded:
+            rng.seed(self._content_seed)
+            self._rng_seeded = True
+        return rng
 
     @property
     def action_rng(self) -> random.Random:
         """The generator of `sample_random_action` and `oracle_action`: using it changes nothing in the episode."""
-        if self._action_rng is None:
-            self._action_rng = random.Random((self._episode_seed << 1) ^ 0x5DEECE66D)
-        return self._action_rng
+        rng = self._action_rng
+        if rng is None:
+            rng = self._action_rng = QuickRandom()
+        if not self._action_rng_seeded:
+            self.seed_actions(self._episode_seed)
+        return rng
 
     @property
     def _np_random(self) -> Any:  # gymnasium keeps the generator here, made eagerly: 20 us that most episodes never need

@@ -9,6 +9,7 @@ from typing import Any
 
 from gem.core import Env, Info, StepResult, Wrapper
 from gem.errors import ContractError, ResetNeeded
+from gem.spaces import Messages
 
 __all__ = ["Contract"]
 
@@ -30,7 +31,7 @@ class Contract(Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._phase = _NEW
         self._last_info: Info | None = None
-        self._obs_type: type[Any] | None = None
+        self._obs_type: type[Any] | None = None  # of all its life: a reset does not change it
 
     def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode; see `Env.reset`."""
@@ -58,6 +59,10 @@ class Contract(Wrapper[Any, Any, Any, Any]):
             self._check_call(action)
         return self._checked_step(await self.env.astep(action))
 
+    def sample_random_action(self) -> Any:
+        """Return the environment's random action."""
+        return self.env.sample_random_action()
+
     def own_state(self) -> Any:
         """Return the phase of the episode and the kind of its observations."""
         return self._phase, self._obs_type
@@ -76,7 +81,7 @@ class Contract(Wrapper[Any, Any, Any, Any]):
             raise ResetNeeded(f"{self._name}: the episode is over. Call reset before the next step")
         if isinstance(action, str) or (isinstance(action, dict) and isinstance(action.get("content", ""), (str, list, type(None)))):
             return
-        if self.env.unwrapped.action_space.contains(action):
+        if self.env.action_space.contains(action):
             return
         raise ContractError(
             f"{self._name}: an action is the model's text, or its message (a dict with 'content'), not {type(action).__name__} {action!r:.80}"
@@ -92,10 +97,13 @@ class Contract(Wrapper[Any, Any, Any, Any]):
         if type(result) is not tuple or len(result) != 2:
             raise self._breach(f"reset must return (observation, info), not {result!r:.80}")
         obs, info = result
-        self._obs_type = str if isinstance(obs, str) else type(obs)
-        if not isinstance(obs, str):
+        if type(obs) is not str or self._obs_type is not str:
             self._check_obs(obs)
-        self._check_info(info)
+        if type(info) is not dict or info is self._last_info:
+            self._check_info(info)
+        self._last_info = info
+        if info:
+            self._check_items(info)
         self._phase = _RUNNING
         return obs, info
 
@@ -103,41 +111,38 @@ class Contract(Wrapper[Any, Any, Any, Any]):
         if type(result) is not tuple or len(result) != 5:
             raise self._breach(f"step must return (observation, reward, terminated, truncated, info), not {result!r:.80}")
         obs, reward, terminated, truncated, info = result
-        if type(obs) is not self._obs_type:
+        if type(obs) is not str or self._obs_type is not str:
             self._check_obs(obs)
         if type(reward) is not float or reward * 0.0 != 0.0:
-            reward = self._checked_reward(reward)
+            self._check_reward(reward)
         if terminated is True:
             if truncated is not False:
                 self._check_flags(terminated, truncated)
             self._phase = _ENDED
-        elif truncated is True:
-            self._phase = _ENDED
-        elif terminated is not False or truncated is not False:
+        elif terminated is not False or (truncated is not False and truncated is not True):
             self._check_flags(terminated, truncated)
+        elif truncated:
+            self._phase = _ENDED
         if type(info) is not dict or info is self._last_info:
             self._check_info(info)
         self._last_info = info
-        for value in info.values():
-            if type(value) not in _SCALARS:
-                self._check_info(info, fresh=False)
-                break
-        return obs, reward, terminated, truncated, info
+        if info:
+            self._check_items(info)
+        return result
 
     def _check_obs(self, obs: Any) -> None:
         kind = str if isinstance(obs, str) else type(obs)
-        if kind is not self._obs_type:
-            raise self._breach(
-                f"an observation of type {kind.__name__} after one of {getattr(self._obs_type, '__name__', None)}: one kind for its whole life"
-            )
-        if kind is not str and not self.env.unwrapped.observation_space.contains(obs):
-            raise self._breach(f"the observation {obs!r:.80} is not in {self.env.unwrapped.observation_space}")
+        if self._obs_type is not None and kind is not self._obs_type:
+            raise self._breach(f"an observation of type {kind.__name__} after one of {self._obs_type.__name__}: one kind for its whole life")
+        space = self.env.observation_space
+        fits = not isinstance(space, Messages) if kind is str else space.contains(obs)
+        if not fits:
+            raise self._breach(f"the observation {obs!r:.80} is not in {space}")
+        self._obs_type = kind
 
-    def _checked_reward(self, reward: Any) -> float:
+    def _check_reward(self, reward: Any) -> None:
         if type(reward) is float:
             raise self._breach(f"reward {reward} is not finite")
-        if type(reward) is int:
-            return float(reward)
         raise self._breach(f"reward must be a float, not {type(reward).__name__} {reward!r:.80}")
 
     def _check_flags(self, terminated: Any, truncated: Any) -> None:
@@ -145,33 +150,42 @@ class Contract(Wrapper[Any, Any, Any, Any]):
             raise self._breach("terminated and truncated are both true: an episode ends in one way")
         raise self._breach(f"terminated and truncated must be bools, not {terminated!r:.80} and {truncated!r:.80}")
 
-    def _check_info(self, info: Any, *, fresh: bool = True) -> None:
+    def _check_info(self, info: Any) -> None:
         if type(info) is not dict:
             raise self._breach(f"info must be a dict, not {type(info).__name__}")
-        if fresh and info is self._last_info:
-            raise self._breach("info is the same dict as last time: return a fresh one, since callers keep it")
-        self._last_info = info
-        self._walk(info, "info", 0)
+        raise self._breach("info is the same dict as last time: return a fresh one, since callers keep it")
 
-    def _walk(self, value: Any, where: str, depth: int) -> None:
-        kind = type(value)
-        if kind in _SCALARS:
-            return
-        if kind is float:
-            if value * 0.0 != 0.0:
-                raise self._breach(f"{where} is {value}, which JSON can't hold")
-        elif depth > _MAX_DEPTH:
-            raise self._breach(f"{where} is nested deeper than {_MAX_DEPTH}, or holds itself")
-        elif kind is dict:
-            for key, item in value.items():
-                if type(key) is not str:
-                    raise self._breach(f"{where} has the key {key!r:.40}, which is not a string")
-                self._walk(item, f"{where}[{key!r:.40}]", depth + 1)
-        elif kind in (list, tuple):
-            for item in value:
-                self._walk(item, f"an item of {where}", depth + 1)
-        else:
-            raise self._breach(f"{where} is a {kind.__module__}.{kind.__name__}, which JSON can't hold")
+    def _check_items(self, info: Info) -> None:
+        for key, value in info.items():
+            if type(key) is not str or type(value) not in _SCALARS:
+                fault = _unlike_json(info, 0)
+                if fault is not None:
+                    raise self._breach(f"info{fault}")
+                return
 
     def _breach(self, what: str) -> ContractError:
         return ContractError(f"{self._name}: {what}")
+
+
+def _unlike_json(value: Any, depth: int) -> str | None:
+    """Say what in `value` JSON can't hold, from where it is, or return None. By type alone: it runs at every step."""
+    kind = type(value)
+    if kind in _SCALARS or (kind is float and value * 0.0 == 0.0):
+        return None
+    if depth > _MAX_DEPTH:
+        return f" is nested deeper than {_MAX_DEPTH}, or holds itself"
+    if kind is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                return f" has the key {key!r:.40}, which is not a string"
+            fault = _unlike_json(item, depth + 1)
+            if fault is not None:
+                return f"[{key!r:.40}]{fault}"
+        return None
+    if kind in (list, tuple):
+        for n, item in enumerate(value):
+            fault = _unlike_json(item, depth + 1)
+            if fault is not None:
+                return f"[{n}]{fault}"
+        return None
+    return f" is {value}, which JSON can't hold" if kind is float else f" is a {kind.__module__}.{kind.__name__}, which JSON can't hold"

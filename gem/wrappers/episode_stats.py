@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 from gem.core import Env, Info, StepResult, Wrapper
+from gem.errors import ContractError
 
 __all__ = ["EpisodeStats"]
 
@@ -16,10 +17,15 @@ class EpisodeStats(Wrapper[Any, Any, Any, Any]):
     Attributes:
         returns: Returns of the last `window` episodes that ended without a fault.
         lengths: Their turns.
+
+    Raises:
+        ContractError: `window` is not an integer of 1 or more.
     """
 
     def __init__(self, env: Env[Any, Any], window: int = 100) -> None:
         super().__init__(env)
+        if type(window) is not int or window < 1:
+            raise ContractError(f"{self._name}: window must be an integer of 1 or more, not {window!r:.80}")
         self.returns: deque[float] = deque(maxlen=window)
         self.lengths: deque[int] = deque(maxlen=window)
         self._turns, self._return = 0, 0.0

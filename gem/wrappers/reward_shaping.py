@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,9 @@ class RewardShaping(Wrapper[Any, Any, Any, Any]):
         success: Added where `info["success"]` is true.
         clip: Least and greatest reward of a turn.
         shape: Instead of all these: `shape(reward, info) -> reward`.
+
+    Raises:
+        ContractError: a number that is none or not finite, `clip` that is not (least, greatest), or a reward that comes out so.
     """
 
     def __init__(
@@ -37,8 +41,13 @@ class RewardShaping(Wrapper[Any, Any, Any, Any]):
         shape: Callable[[float, Info], float] | None = None,
     ) -> None:
         super().__init__(env)
-        if clip is not None and clip[0] > clip[1]:
+        for name, value in (("scale", scale), ("per_turn", per_turn), ("invalid", invalid), ("success", success)):
+            if not _finite(value):
+                raise ContractError(f"{self._name}: {name} must be a finite number, not {value!r:.80}")
+        if clip is not None and not _is_range(clip):
             raise ContractError(f"{self._name}: clip must be (least, greatest), not {clip!r:.80}")
+        if shape is not None and not callable(shape):
+            raise ContractError(f"{self._name}: shape must be a function of reward and info, not {shape!r:.80}")
         self._scale, self._per_turn, self._invalid, self._success = scale, per_turn, invalid, success
         self._clip, self._shape = clip, shape
 
@@ -47,6 +56,8 @@ class RewardShaping(Wrapper[Any, Any, Any, Any]):
         if "error" in info:
             return obs, reward, terminated, truncated, info
         shaped = self._shape(reward, info) if self._shape is not None else self._formula(reward, info)
+        if not _finite(shaped):
+            raise ContractError(f"{self._name}: the shaped reward must be a finite number, not {shaped!r:.80}")
         return obs, float(shaped), terminated, truncated, {**info, "shaping.reward": reward}
 
     def _formula(self, reward: float, info: Info) -> float:
@@ -58,3 +69,15 @@ class RewardShaping(Wrapper[Any, Any, Any, Any]):
         if self._clip is not None:
             shaped = min(max(shaped, self._clip[0]), self._clip[1])
         return shaped
+
+
+def _finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):
+        return False
+
+
+def _is_range(value: Any) -> bool:
+    numbers = isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(end, (int, float)) for end in value)
+    return numbers and bool(value[0] <= value[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gem.core import Env, Info, StepResult, Wrapper
-from gem.errors import ContractError
+from gem.errors import ContractError, ResetNeeded
 
 __all__ = ["TimeLimit"]
 
@@ -15,11 +15,12 @@ class TimeLimit(Wrapper[Any, Any, Any, Any]):
 
     Raises:
         ContractError: `max_turns` is not an integer of 1 or more.
+        ResetNeeded: `step` after the limit.
     """
 
     def __init__(self, env: Env[Any, Any], max_turns: int) -> None:
         super().__init__(env)
-        if not isinstance(max_turns, int) or max_turns < 1:
+        if type(max_turns) is not int or max_turns < 1:
             raise ContractError(f"{self._name}: max_turns must be an integer of 1 or more, not {max_turns!r:.80}")
         self.max_turns = max_turns
         self._limit = max_turns  # a plain attribute: reading the descriptor each turn would cost more than the rest
@@ -29,6 +30,12 @@ class TimeLimit(Wrapper[Any, Any, Any, Any]):
         """Count from zero."""
         self._turn = 0
         return obs, info
+
+    def on_action(self, action: Any) -> Any:
+        """Let nothing through after the limit: the environment below does not know that the episode is over."""
+        if self._turn >= self._limit:
+            raise ResetNeeded(f"{self._name}: the episode is over, truncated at turn {self._limit}. Call reset before the next step")
+        return action
 
     def on_step(self, action: Any, obs: Any, reward: float, terminated: bool, truncated: bool, info: Info) -> StepResult[Any]:
         """Count the turn, and truncate at the limit."""

@@ -152,7 +152,8 @@ class Game(ExactSnapshot, Env[str, str]):
 
     def sample_random_action(self) -> str:
         """Return a random move in its box."""
-        return f"\\boxed{{{self.random_move(self.action_rng)}}}"
+        rng = self._action_rng if self._action_rng_seeded else self.action_rng
+        return f"\\boxed{{{self.random_move(rng)}}}"  # type: ignore[arg-type]  # seeded, so there is one
 
     def oracle_action(self) -> str | None:
         """Return the next move of a winning line in its box."""

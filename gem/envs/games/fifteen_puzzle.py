@@ -22,7 +22,7 @@ _NO_TILE = {"up": "below", "down": "above", "left": "to the right of", "right": 
 class FifteenPuzzle(Game):
     """Tiles 1 to `num_rows**2 - 1` and a gap; a move slides a tile into the gap, and its direction is the way the tile goes.
 
-    `init_algo="monte_carlo"` mixes the board by a walk of a few slides less than `max_turns`. `"pure_random"` shuffles the tiles;
+    `init_algo="monte_carlo"` mixes the board by a walk of four slides in five turns. `"pure_random"` shuffles the tiles;
     where the way back that is known takes too many turns, the start lies as far along that way as is needed. Boards of 2 rows
     are any of those that `max_turns` slides can order, each equally often.
 
@@ -37,7 +37,9 @@ class FifteenPuzzle(Game):
     def __init__(self, num_rows: int = 3, max_turns: int = 20, init_algo: str = "monte_carlo", is_random: bool = False) -> None:
         self.configure(num_rows, max_turns, init_algo)
         self.is_random = is_random
-        self._set_up(in_order(num_rows), [])
+        if is_random:
+            self.configure(**self.VARIANTS[-1])  # no episode is longer than max_turns says before the first reset
+        self._set_up(in_order(self.side), [])
 
     def configure(self, num_rows: int, max_turns: int, init_algo: str | None = None) -> None:
         """Set the size of the board, the turn limit, and unless it is None how boards are mixed."""
@@ -65,7 +67,7 @@ class FifteenPuzzle(Game):
 
     @property
     def _room(self) -> int:
-        return max(1, self.max_turns - self.max_turns // 8)  # leaves turns to come back from a mistake
+        return max(1, self.max_turns - self.max_turns // 5)  # leaves turns to come back from a few mistakes
 
     def _mixed(self, rng: random.Random) -> tuple[Board, list[str]]:
         for _ in range(_MAX_MIXES):
@@ -104,10 +106,11 @@ class FifteenPuzzle(Game):
         """Return the rules."""
         side, last = self.side, self.side**2 - 1
         return (
-            f"Fifteen puzzle with {last} tiles: {side} rows of {side} places hold the tiles 1 to {last} and a gap, written __. Get the tiles into rising "
-            f"order, row by row from the top left, with the gap at the bottom right, in at most {self.max_turns} turns. A turn "
-            f"slides a tile next to the gap into it, and you say which way the tile moves: up slides the tile below the gap up, down "
-            f"the tile above it down, left the tile to its right to the left, right the tile to its left to the right.\n{self.FORMAT}"
+            f"Fifteen puzzle with {last} tiles: {side} rows of {side} places hold the tiles 1 to {last} and a gap, written __. Get the "
+            f"tiles into rising order, row by row from the top left, with the gap at the bottom right, in at most {self.max_turns} turns. "
+            "A turn slides a tile next to the gap into it, and you say which way the tile moves: up slides the tile below the gap up, "
+            "down the tile above it down, left the tile to its right to the left, right the tile to its left to the right."
+            f"\n{self.FORMAT}"
         )
 
     def board(self) -> str:

@@ -5,38 +5,41 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
-from gem.testing.clauses.base import Breach, Subject, clause, expect, oracle_policy, random_policy
-from gem.testing.clauses.seeds import CHANCE, PLAYABLE
+from gem.testing.clauses.base import Breach, Episode, Subject, clause, expect, expect_same, oracle_policy, random_policy
+from gem.testing.clauses.seeds import CHANCE
+from gem.testing.clauses.shape import PLAYABLE
 
 __all__: list[str] = []
 
 _RANDOM_MARGIN = 0.2
 _SLACK = 1e-9
-_REWARDED = (*PLAYABLE, "reward_is_finite")
+_REWARDED = (*PLAYABLE, "reward_is_float", "reward_is_finite")
+_ORACLE = (*CHANCE, "oracle_changes_nothing")
 
 
-@clause(*PLAYABLE)
+@clause(*PLAYABLE, "survives_any_text")
 def turn_limit_holds(subject: Subject) -> None:
-    """An episode of random play ends by `max_turns`, where there is one."""
-    for seed in subject.seeds:
-        with subject.make() as env:
-            episode = subject.play(seed, env=env, steps=(env.max_turns or 0) + 1)
-            limit = env.max_turns
-        if limit is not None:
-            expect(episode.ended and len(episode.steps) <= limit, f"seed {seed} went on after turn {limit}, its max_turns")
+    """An episode ends by `max_turns`, where there is one, whether the actions can be read or not."""
+    for policy in subject.policies:
+        for seed in subject.seeds:
+            with subject.make() as env:
+                limit = env.max_turns
+                if limit is None:
+                    return
+                episode = subject.play(seed, policy, env=env, steps=limit + 1)
+            over = episode.ended or policy is oracle_policy  # one that gives up breaks `oracle_wins`
+            expect(over and len(episode.steps) <= limit, f"seed {seed} went on after turn {limit}, its max_turns")
 
 
-@clause(*_REWARDED)
+@clause(*_REWARDED, "survives_any_text")
 def rewards_stay_in_range(subject: Subject) -> None:
     """The rewards of an episode sum to a value in `EnvInfo.reward_range`."""
     low, high = subject.info.reward_range
-    policies = [random_policy] + ([oracle_policy] if subject.info.oracle == "actions" else [])
-    for policy in policies:
+    for policy in subject.policies:
         for seed in range(10):
             total = subject.play(seed, policy).total
-            expect(
-                low - _SLACK <= total <= high + _SLACK, f"seed {seed}: rewards sum to {total:.6g}, outside the declared [{low:g}, {high:g}]"
-            )
+            fits = low - _SLACK <= total <= high + _SLACK
+            expect(fits, f"seed {seed}: rewards sum to {total:.6g}, outside the declared [{low:g}, {high:g}]")
 
 
 @clause(*CHANCE)
@@ -49,7 +52,21 @@ def random_action_is_readable(subject: Subject) -> None:
     expect(invalid < 12, "the first random action of every episode was invalid")
 
 
-@clause(*_REWARDED, "leaves_global_random_alone", "same_seed_same_episode", "oracle_changes_nothing")
+@clause(*CHANCE, "actions_are_text", "survives_any_text")
+def message_plays_as_its_text(subject: Subject) -> None:
+    """An action may be the model's chat message: it plays as its text would."""
+    plain = subject.play(0)
+    if not subject.info.deterministic or not all(isinstance(action, str) for action in plain.actions):
+        return
+    messages = [{"role": "assistant", "content": action} for action in plain.actions]
+    try:
+        episode = subject.replay(0, messages)
+    except Exception as why:
+        raise Breach(f"the action {messages[0]!r:.100} raised {type(why).__name__}: {why!s:.100}") from why
+    expect_same(plain, episode, "messages play differently from their text")
+
+
+@clause(*_ORACLE)
 def oracle_wins(subject: Subject) -> None:
     """Where `EnvInfo.oracle` is `actions`, the oracle ends every fresh episode with success, in the limit."""
     if subject.info.oracle != "actions":
@@ -62,19 +79,27 @@ def oracle_wins(subject: Subject) -> None:
         expect(last[4].get("success") is not False and last[2], f"seed {seed}: the oracle lost after {len(episode.steps)} turns")
 
 
-@clause(*_REWARDED, "oracle_wins")
+@clause(*_ORACLE, *_REWARDED, "oracle_wins")
 def success_is_told(subject: Subject) -> None:
-    """Where there is an oracle, `info["success"]` is a bool at a terminated end."""
+    """Where there is an oracle, `info["success"]` is a bool at a terminated end, and not True of one that earned the least."""
     if subject.info.oracle != "actions":
         return
-    for policy in (random_policy, oracle_policy):
-        episode = subject.play(0, policy)
-        if episode.ended and episode.steps[-1][2]:
-            told = episode.steps[-1][4].get("success")
-            expect(isinstance(told, bool), f'info["success"] is {told!r} at the end')
+    best = _ends_well(subject.play(0, oracle_policy)).total
+    for seed in range(10):
+        episode = _ends_well(subject.play(seed, random_policy))
+        told = bool(episode.ended and episode.steps[-1][4].get("success"))
+        earned_least = episode.total <= subject.info.reward_range[0] + _SLACK < best
+        expect(not (told and earned_least), f"seed {seed}: success is told of random play that earned {episode.total:g}")
 
 
-@clause(*_REWARDED, "oracle_wins", "rewards_stay_in_range")
+def _ends_well(episode: Episode) -> Episode:
+    if episode.ended and episode.steps[-1][2]:
+        told = episode.steps[-1][4].get("success")
+        expect(isinstance(told, bool), f'info["success"] is {told!r} at the end')
+    return episode
+
+
+@clause(*_ORACLE, *_REWARDED, "oracle_wins", "rewards_stay_in_range")
 def random_play_falls_short(subject: Subject) -> None:
     """Where there is an oracle, random play's mean reward is at least 0.2 below the oracle's."""
     if subject.info.oracle != "actions":

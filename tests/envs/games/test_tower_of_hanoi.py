@@ -67,14 +67,10 @@ def test_random_play_is_readable_and_stays_below_the_oracle(id):
 
 @pytest.mark.parametrize(
     "move",
-    ["A C", "AC", "A,C", "A->C", "{ a -> c }", "A to C", " A C ", "ac", "a, c", "(A, C)", "[A, C]", "A-C", "A => C", "A → C", "from A to C"]
-    + [
-        "move the top disk from peg A to peg C",
-        "Tower A to Tower C",
-        "\\text{A C}",
-        "\\text{A} \\to \\text{C}",
-        "A \\rightarrow C",
-        "'A' 'C'",
+    [
+        *("A C", "AC", "A,C", "A->C", "{ a -> c }", "A to C", " A C ", "ac", "a, c", "(A, C)", "[A, C]", "A-C", "A => C", "A → C"),
+        *("from A to C", "move the top disk from peg A to peg C", "Tower A to Tower C", "'A' 'C'"),
+        *("\\text{A C}", "\\text{A} \\to \\text{C}", "A \\rightarrow C"),
     ],
 )
 def test_a_move_may_be_written_in_many_ways(move):
@@ -112,7 +108,7 @@ def test_any_text_is_a_move_or_is_refused(text):
     obs, reward, _, _, _ = env.step(boxed(text))
     assert reward in (0.0, -0.1)
     assert len(obs) < 400
-    assert sorted(sum(env.unwrapped.pegs, [])) == [1, 2, 3]
+    assert sorted(disk for peg in env.unwrapped.pegs for disk in peg) == [1, 2, 3]
 
 
 def test_the_turn_limit_pays_half_the_share_of_disks_on_c():

@@ -1,1 +1,1 @@
-"""Sokoban. `env` is the game, `levels` makes starts by playing backwards, `solver` plans from anywhere, `rooms` is the ground they share."""
+"""Sokoban. `env` is the game, `levels` makes starts by playing backwards, `solver` plans from anywhere, `rooms` is common ground."""

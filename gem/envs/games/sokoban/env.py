@@ -47,28 +47,28 @@ class Sokoban(Game):
 
     def configure(self, dim_room: Sequence[int], max_turns: int, num_boxes: int) -> None:
         """Set the size of the room, outer walls included, the turn limit and the number of boxes."""
-        if len(dim_room) != 2 or not all(type(side) is int and _SMALLEST <= side <= _LARGEST for side in dim_room):
-            self.bad_parameter(f"dim_room must be two whole numbers between {_SMALLEST} and {_LARGEST}, not {dim_room}")
-        height, width = dim_room
+        sides = dim_room if isinstance(dim_room, (list, tuple)) else ()
+        if len(sides) != 2 or not all(type(side) is int and _SMALLEST <= side <= _LARGEST for side in sides):
+            self.bad_parameter(f"dim_room must be two whole numbers between {_SMALLEST} and {_LARGEST}, not {dim_room!r:.80}")
+        height, width = sides
         most = min(_MOST_BOXES, (height - 4) * (width - 2))
         if not 1 <= num_boxes <= most:
             self.bad_parameter(f"num_boxes must be between 1 and {most} in a room of {height} by {width}, not {num_boxes}")
         if max_turns < 1:
             self.bad_parameter(f"max_turns must be 1 or more, not {max_turns}")
         self.height, self.width, self.num_boxes, self.max_turns = height, width, num_boxes, max_turns
+        self._steps = dict(zip(_DIRECTIONS, Room(height, width, 0, ()).ways, strict=True))
 
     def deal(self, rng: random.Random) -> None:
         """Make a level whose solution leaves a part of the turns to spare."""
         longest = max(self.max_turns - self.max_turns // _SPARE, 1)
         level = make_level(rng, self.height, self.width, self.num_boxes, longest, self.in_split)
         self._place(level)
-        names = dict(zip(level.room.ways, _DIRECTIONS, strict=True))
-        self._solution = [names[way] for way in level.solution]
+        self._solution = [self._name_of(way) for way in level.solution]
         self._plan = list(reversed(level.solution))
 
     def _place(self, level: Level) -> None:
         self.room, self._player = level.room, level.player
-        self._steps = dict(zip(_DIRECTIONS, self.room.ways, strict=True))
         stride = self.width - 1
         cells = ["_" if self.room.floor >> cell & 1 else "#" for cell in range(self.height * stride + 1)]
         cells[stride:-1:stride] = ["#\n#"] * (self.height - 1)
@@ -110,7 +110,7 @@ class Sokoban(Game):
         cells[there] = _ENTERED[at]
         cells[here] = _LEFT[cells[here]]
         self._player = there
-        self._follow(step)
+        self._follow(step, pushes)
         if not pushes:
             return f"You went {name}.", 0.0, None
         if self._on_targets == self.num_boxes:
@@ -125,12 +125,17 @@ class Sokoban(Game):
         self._cells[beyond] = filled
         self._on_targets += (filled == "√") - (box == "√")
 
-    def _follow(self, step: int) -> None:
-        """Keep the plan while the player keeps to it."""
-        if self._plan and self._plan[-1] == step:
-            self._plan.pop()
+    def _follow(self, step: int, pushes: bool) -> None:
+        """Keep the plan while the player keeps to it, or can walk back to it."""
+        plan = self._plan
+        if not plan:
+            return
+        if plan[-1] == step:
+            plan.pop()
+        elif pushes:
+            plan.clear()
         else:
-            self._plan.clear()
+            plan.append(-step)
 
     def at_limit(self) -> float:
         """Pay for the boxes on targets."""
@@ -153,4 +158,7 @@ class Sokoban(Game):
             if not plan:
                 return None
             self._plan = plan[::-1]
-        return _DIRECTIONS[self.room.ways.index(self._plan[-1])]
+        return self._name_of(self._plan[-1])
+
+    def _name_of(self, way: int) -> str:
+        return _DIRECTIONS[self.room.ways.index(way)]

@@ -9,17 +9,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from gem.envs.games.sokoban.rooms import Room, bits, carve, mask, matching, path, reach, shifted
 
 __all__ = ["Level", "make_level"]
 
-_MOST_ROOMS, _GROUND_A_ROOM = 12, 3  # the more ground, the more rooms are tried, so that small levels stay easy
+# Little ground gets few rooms to choose from, so that small levels stay easy; much ground too, since each room takes longer.
+_GROUND_A_ROOM, _GROUND_IN_ALL, _FEWEST_ROOMS = 3, 432, 3
 _GAMES_A_ROOM = 2
 _LAST_GAMES = 12
-_MOST_PULLS = 60
+_MOST_PULLS = 50
 _MOST_DRAWS = 400  # of a room: about one in eight fits the test split
 _DRAWS_A_FLOOR = 4
 _AWAY, _BACK, _LAZINESS = 8.0, 0.7, 0.6  # weights of a pull that leads away from its box's target, of another, and of the walk to it
@@ -80,7 +81,7 @@ def make_level(rng: random.Random, height: int, width: int, num_boxes: int, long
     """
     best = _Draft(_packed_room(height, width, num_boxes), longest)
     best.begin_packed()
-    for _ in range(min(_MOST_ROOMS, (height - 2) * (width - 2) // _GROUND_A_ROOM)):
+    for _ in range(_rooms((height - 2) * (width - 2))):
         room = _draw_room(rng, height, width, num_boxes, fits)
         if room is not None:
             draft = _Draft(room, longest)
@@ -88,6 +89,10 @@ def make_level(rng: random.Random, height: int, width: int, num_boxes: int, long
             best = draft if draft.score > best.score else best
     best.improve(rng, _LAST_GAMES)
     return best.level(rng)
+
+
+def _rooms(ground: int) -> int:
+    return max(min(ground // _GROUND_A_ROOM, _GROUND_IN_ALL // ground), _FEWEST_ROOMS)
 
 
 def _draw_room(rng: random.Random, height: int, width: int, num_boxes: int, fits: Callable[[str], bool]) -> Room | None:
@@ -175,7 +180,7 @@ class _Draft:
         end = game[-1]
         if end.boxes == self._targets:
             return _UNUSABLE
-        changes = sum(now.player - 2 * now.way != last.player - last.way for last, now in zip(game[1:], game[2:], strict=False))
+        changes = sum(now.player - 2 * now.way != last.player - last.way for last, now in pairwise(game[1:]))
         return matching(self._distances, end.cells) + _CHANGE * changes - _IDLE * (end.boxes & self._targets).bit_count()
 
     def level(self, rng: random.Random) -> Level:

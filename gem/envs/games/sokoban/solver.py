@@ -10,7 +10,7 @@ from gem.envs.games.sokoban.rooms import FAR, Room, bits, mask, matching, path, 
 
 __all__ = ["solve"]
 
-_MOST_STATES = 8_000
+_MOST_STATES = 10_000
 _WEIGHT = 2.5  # moves counted for a push that is still needed: with 1 the plan would be shortest, and found late
 
 _State = tuple[int, int]  # board of the boxes, cell of the player
@@ -46,22 +46,22 @@ class _Search:
 def solve(room: Room, boxes: int, player: int, longest: int, max_states: int = _MOST_STATES) -> list[int] | None:
     """Return the shifts of moves that bring all boxes to targets.
 
-    None where no plan of at most `longest` moves was found before `max_states` states were looked at; the plan is not always a
-    shortest one.
+    None where no plan of at most `longest` moves was found before `max_states` states were reached; the plan is not always a shortest
+    one.
 
     Args:
         room: Walls and targets.
         boxes: Board of the boxes.
         player: Cell of the player.
         longest: Most moves.
-        max_states: Most states to expand.
+        max_states: Most states to reach, give or take the pushes from one.
     """
     search, start = _Search(room), (boxes, player)
     spent, came = {start: 0}, {start: start}
     tie = count()  # among equals the newest first, so that a search goes deep
     queue = [(0.0, 0, 0, start)]
     closed: set[_State] = set()
-    while queue and len(closed) < max_states:
+    while queue and len(spent) < max_states:
         _, _, moves, state = heappop(queue)
         if state in closed:
             continue

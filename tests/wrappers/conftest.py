@@ -1,0 +1,59 @@
+"""Both paths, and environments that are closed after the test."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+pytest.register_assert_rewrite("tests.wrappers.suite", "tests.wrappers.paths")
+
+from tests.wrappers.envs import FAILING, GAMES, SCRIPTED
+from tests.wrappers.paths import Async, Sync
+
+
+@pytest.fixture(scope="session")
+def foreign_loop():
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+@pytest.fixture(params=["sync", "async"])
+def path(request, foreign_loop):
+    return Sync() if request.param == "sync" else Async(foreign_loop)
+
+
+@pytest.fixture
+def both(foreign_loop):
+    return Sync(), Async(foreign_loop)
+
+
+def _factory(make):
+    made = []
+
+    def build(*args, **kwargs):
+        made.append(make(*args, **kwargs))
+        return made[-1]
+
+    yield build
+    for env in made:
+        env.close()
+
+
+@pytest.fixture(params=GAMES, ids=lambda cls: cls.__name__)
+def game(request):
+    """Makes the digit game: as text and as messages, sync and async."""
+    yield from _factory(request.param)
+
+
+@pytest.fixture(params=FAILING, ids=lambda cls: cls.__name__)
+def failing(request):
+    """Makes the digit game that fails as its plan says."""
+    yield from _factory(request.param)
+
+
+@pytest.fixture(params=SCRIPTED, ids=lambda cls: cls.__name__)
+def scripted(request):
+    """Makes an environment that returns what it is given."""
+    yield from _factory(request.param)
