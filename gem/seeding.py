@@ -13,30 +13,13 @@ import zlib
 from hashlib import blake2b
 from typing import Any
 
-from gem.errors import ContractError
-
-__all__ = ["QuickRandom", "check_seed", "derive", "fresh_seed", "key_seed", "task_seed"]
+__all__ = ["QuickRandom", "derive", "fresh_seed", "key_seed", "task_seed"]
 
 _OTHER_SPLITS = 1 << 95  # above every seed of the train stream, which is the index itself
 _SEED_BITS = 63
 _WORDS = struct.Struct("<8Q")
 _TO_FLOAT = 2.0**-53
 _twister_random, _twister_bits, _twister_seed = _random.Random.random, _random.Random.getrandbits, _random.Random.seed
-
-
-def check_seed(seed: int) -> int:
-    """Return `seed` as a plain int, or say why it can't be one.
-
-    Raises:
-        ContractError: `seed` is not an integer, or is negative.
-    """
-    try:
-        value = seed.__index__()
-    except AttributeError:
-        raise ContractError(f"seed must be an integer, not {type(seed).__name__} {seed!r:.80}") from None
-    if value < 0:
-        raise ContractError(f"seed must be 0 or more, not {value}")
-    return value
 
 
 def derive(seed: int, *key: int) -> int:

@@ -156,7 +156,10 @@ def test_no_text_makes_a_parser_raise(text):
 
 
 def test_the_text_of_a_message_is_its_text_parts():
-    message = {"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {}}, {"type": "text", "text": "b"}]}
+    message = {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {}}, {"type": "text", "text": "b"}],
+    }
     assert message_text(message) == "a\nb"
     assert message_text([{"role": "user", "content": "x"}, message]) == "x\na\nb"
     assert message_text({"role": "assistant", "content": None, "tool_calls": []}) == ""

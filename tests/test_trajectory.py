@@ -17,7 +17,9 @@ OLD = Path(__file__).parent / "data" / "trajectories"
 def played() -> Trajectory:
     episode = Trajectory(env_id="game:X", task="test/0", seed=3, agent="random")
     episode.add_turn("first", "a", 0.25, False, False, {"metrics": {"pegs": 1}})
-    episode.add_turn("second", {"role": "assistant", "content": "b"}, 0.75, True, False, {"success": True}, calls=[Call(completion_ids=[1, 2])])
+    episode.add_turn(
+        "second", {"role": "assistant", "content": "b"}, 0.75, True, False, {"success": True}, calls=[Call(completion_ids=[1, 2])]
+    )
     return episode
 
 

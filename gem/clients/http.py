@@ -6,10 +6,14 @@ Every service client of the house goes through `HttpClient`: what is retried, ho
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from itertools import count
 from time import monotonic, time
 from typing import Any
 
@@ -21,11 +25,32 @@ from gem.errors import RequestFailed
 
 __all__ = ["HttpClient", "Retry"]
 
+_log = logging.getLogger("gem.clients.http")
+
 _RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 # The server has not acted on these, so that any request may be sent again.
 _UNTOUCHED = frozenset({425, 429, 503})
 _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+# All other headers may hold keys: they go to no other server, and what they hold is cut out of messages.
+_PLAIN_HEADERS = frozenset(
+    {"host", "accept", "accept-encoding", "accept-language", "connection", "user-agent"}
+    | {"content-type", "content-length", "transfer-encoding"}
+)
+_SECRET_NAME = re.compile(r"key|token|secret|sig|pass|pwd|auth|cred", re.IGNORECASE)
+_MIN_SECRET = 6
 _SHOWN = 200
+_SEARCHED = 10_000
+
+_ours: ContextVar[bool] = ContextVar("_ours", default=False)
+
+
+def _not_ours(record: logging.LogRecord) -> bool:
+    return not _ours.get()
+
+
+# They log whole URLs, the keys in a query included. Other users of httpx keep their lines.
+for _name in ("httpx", "httpcore.http11", "httpcore.http2"):
+    logging.getLogger(_name).addFilter(_not_ours)
 
 
 @dataclass(frozen=True)
@@ -40,7 +65,16 @@ class Retry:
         """Seconds to wait before attempt `attempt + 1`: what the server asks for, else a random share of the backoff."""
         if retry_after is not None:
             return retry_after
-        return rng.uniform(0, min(self.first_s * 2**attempt, self.longest_s))
+        return rng.uniform(0, min(self.first_s * 2.0 ** min(attempt, 64), self.longest_s))
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """An attempt that failed, whether it may be made again, and when the server wants it."""
+
+    error: RequestFailed
+    again: bool
+    retry_after: float | None = None
 
 
 class HttpClient:
@@ -49,10 +83,10 @@ class HttpClient:
     Args:
         base_url: Put before every path.
         headers: Sent with every request. They are never logged and never part of an error.
-        timeout_s: Seconds for one attempt.
-        deadline_s: Seconds for a request, its retries and waits included.
+        timeout_s: Seconds for one attempt, from the first byte sent to the last received; half of them to connect.
+        deadline_s: Seconds for a request, its retries and all waits included.
         retry: When to try again.
-        max_connections: Of the pool.
+        max_connections: Of the pool; more requests wait for one of them.
         transport: Replaces the network, for tests.
     """
 
@@ -74,10 +108,11 @@ class HttpClient:
         self.deadline_s = config.http_deadline_s if deadline_s is None else deadline_s
         self._timeout_s = config.http_timeout_s if timeout_s is None else timeout_s
         self._headers = dict(headers or {})
-        self._limits = httpx.Limits(max_connections=max_connections, max_keepalive_connections=max_connections)
+        self._max_connections = max_connections
         self._transport = transport
         self._rng = random.Random()
         self._pool: httpx.AsyncClient | None = None
+        self._slots = asyncio.Semaphore(max_connections)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def request(self, method: str, url: str, *, idempotent: bool | None = None, **kwargs: Any) -> httpx.Response:
@@ -87,7 +122,8 @@ class HttpClient:
             method: The HTTP method.
             url: A path below `base_url`, or a whole URL.
             idempotent: Whether sending it twice does no harm; by default what the method says.
-            kwargs: As of `httpx.AsyncClient.request` (`json`, `params`, `content`, `headers`, ...).
+            kwargs: As of `httpx.AsyncClient.request` (`json`, `params`, `content`, `headers`, ...). A `content` that is a stream
+                can be read only once, so that such a request is not sent again.
 
         Raises:
             RequestFailed: no such response came within the retries and the deadline.
@@ -100,8 +136,8 @@ class HttpClient:
         response = await self.request("GET", url, **kwargs)
         try:
             return response.json()
-        except ValueError:
-            raise RequestFailed(f"GET {_shown(response.url)} answered with what is not JSON: {response.text[:_SHOWN]!r}") from None
+        except (ValueError, RecursionError):
+            raise RequestFailed(f"GET {_shown(response.url)} answered with what is not JSON: {_excerpt(response)!r}") from None
 
     def get_json(self, url: str, **kwargs: Any) -> Any:
         """GET `url` and return the JSON of the response, waiting for it."""
@@ -109,7 +145,7 @@ class HttpClient:
 
     def get_text(self, url: str, **kwargs: Any) -> str:
         """GET `url` and return the text of the response, waiting for it."""
-        return aio.run(self.request("GET", url, **kwargs)).text
+        return _text(aio.run(self.request("GET", url, **kwargs)))
 
     async def aclose(self) -> None:
         """Close the pool; a later request opens it again."""
@@ -128,42 +164,87 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         if self._pool is None or self._loop is not loop:  # after a fork the loop is another, and the sockets are the parent's
             self._loop = loop
+            self._slots = asyncio.Semaphore(self._max_connections)
             self._pool = httpx.AsyncClient(
                 base_url=self.base_url,
                 headers=self._headers,
-                timeout=self._timeout_s,
-                limits=self._limits,
+                # Connecting gives up before the attempt does: what never reached the server may be sent again.
+                timeout=httpx.Timeout(None, connect=self._timeout_s / 2),
+                limits=httpx.Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections),
                 transport=self._transport,
                 follow_redirects=True,
+                event_hooks={"request": [_keep_keys_home]},
             )
         return self._pool
 
     async def _within_deadline(self, method: str, url: str, safe: bool, kwargs: dict[str, Any]) -> httpx.Response:
         end = monotonic() + self.deadline_s
-        attempt = 0
-        while True:
-            failure, retry_after = None, None
-            try:
-                response = await asyncio.wait_for(self._client().request(method, url, **kwargs), max(end - monotonic(), 0.001))
-                if response.status_code < 400:
-                    return response
-                failure = _of_status(method, response)
-                again = response.status_code in (_RETRY_STATUS if safe else _UNTOUCHED)
-                retry_after = _retry_after(response)
-            except (asyncio.TimeoutError, httpx.TransportError) as why:
-                failure = RequestFailed(f"{method} {self._where(url)}: {type(why).__name__} {why}".rstrip(), retryable=True)
-                again = safe or isinstance(why, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
-            except (httpx.HTTPError, httpx.InvalidURL) as why:
-                raise RequestFailed(f"{method} {self._where(url)}: {type(why).__name__} {why}") from None
-            wait = self.retry.delay(attempt, retry_after, self._rng)
-            if not again or attempt >= self.retry.retries or monotonic() + wait >= end:
-                failure.args = (f"{failure} ({attempt + 1} attempt{'s' * (attempt > 0)})",)
-                raise failure
-            attempt += 1
+        readable_once = not isinstance(kwargs.get("content"), (str, bytes, type(None)))
+        for attempt in count():
+            found = await self._attempt(method, url, safe, kwargs, end)
+            if isinstance(found, httpx.Response):
+                return found
+            wait = self.retry.delay(attempt, found.retry_after, self._rng)
+            if not found.again or readable_once or attempt >= self.retry.retries or monotonic() + wait >= end:
+                found.error.args = (f"{found.error} ({attempt + 1} attempt{'s' * (attempt > 0)})",)
+                raise found.error
+            _log.debug("%s: again in %.2f s", found.error, wait)
             await asyncio.sleep(wait)
+        raise AssertionError("count() never ends")
+
+    async def _attempt(self, method: str, url: str, safe: bool, kwargs: dict[str, Any], end: float) -> httpx.Response | _Failure:
+        where = f"{method} {self._where(url)}"
+        left = max(end - monotonic(), 0.001)
+        try:
+            response = await asyncio.wait_for(self._send(method, url, kwargs), left)
+        except asyncio.TimeoutError:
+            return _Failure(RequestFailed(f"{where}: no answer within {min(self._timeout_s, left):.3g} s", retryable=True), safe)
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError) as why:
+            # Their texts quote URLs and headers, keys included.
+            hint = "look at its URL, and for characters in its headers and its text that can't be"
+            return _Failure(RequestFailed(f"{where}: it can't be sent ({type(why).__name__}): {hint}"), again=False)
+        except httpx.TransportError as why:
+            again = safe or isinstance(why, (httpx.ConnectError, httpx.ConnectTimeout))
+            return _Failure(RequestFailed(f"{where}: {type(why).__name__} {why}".rstrip(), retryable=True), again)
+        except httpx.HTTPError as why:
+            return _Failure(RequestFailed(f"{where}: {type(why).__name__} {why}"), again=False)
+        if response.status_code < 400:
+            return response
+        again = response.status_code in (_RETRY_STATUS if safe else _UNTOUCHED)
+        return _Failure(_of_status(method, response), again, _retry_after(response))
+
+    async def _send(self, method: str, url: str, kwargs: dict[str, Any]) -> httpx.Response:
+        client = self._client()
+        async with self._slots:  # waiting for a connection counts for the deadline, not for the attempt
+            token = _ours.set(True)
+            try:
+                return await asyncio.wait_for(client.request(method, url, **kwargs), self._timeout_s)
+            finally:
+                _ours.reset(token)
 
     def _where(self, url: str) -> str:
-        return _shown(httpx.URL(self.base_url).join(url)) if self.base_url else _shown(httpx.URL(url))
+        try:
+            base, own = httpx.URL(self.base_url), httpx.URL(url)
+        except httpx.InvalidURL:
+            return "(no URL)"
+        if own.is_relative_url and self.base_url:  # appended, as httpx does, and not joined
+            own = base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + own.raw_path.lstrip(b"/"))
+        return _shown(own)
+
+
+async def _keep_keys_home(request: httpx.Request) -> None:
+    """Take what may be a key from a request that a redirect leads to another server."""
+    first = request.extensions.setdefault("gem_first_url", request.url)
+    if not _same_server(first, request.url):
+        for name in set(request.headers) - _PLAIN_HEADERS:
+            del request.headers[name]
+
+
+def _same_server(one: httpx.URL, other: httpx.URL) -> bool:
+    if one.host != other.host:
+        return False
+    upgraded = (one.scheme, other.scheme) == ("http", "https") and one.port is other.port is None
+    return upgraded or (one.scheme, one.port) == (other.scheme, other.port)
 
 
 def _shown(url: httpx.URL) -> str:
@@ -172,9 +253,32 @@ def _shown(url: httpx.URL) -> str:
 
 
 def _of_status(method: str, response: httpx.Response) -> RequestFailed:
-    body = response.text[:_SHOWN]
     status = response.status_code
-    return RequestFailed(f"{method} {_shown(response.url)}: HTTP {status} {body!r}", status=status, retryable=status in _RETRY_STATUS)
+    what = f"{method} {_shown(response.url)}: HTTP {status} {_excerpt(response)!r}"
+    return RequestFailed(what, status=status, retryable=status in _RETRY_STATUS)
+
+
+def _text(response: httpx.Response) -> str:
+    try:
+        return response.text
+    except Exception:  # the server may name a charset that is no text encoding, such as `hex`
+        return response.content.decode("utf-8", "replace")
+
+
+def _excerpt(response: httpx.Response) -> str:
+    """Return the beginning of the body, without the keys of the request that a server may repeat in it."""
+    text = _text(response)[:_SEARCHED]
+    for request in (*(row.request for row in response.history), response.request):
+        for secret in _secrets(request):
+            text = text.replace(secret, "***")
+    return text[:_SHOWN]
+
+
+def _secrets(request: httpx.Request) -> Iterator[str]:
+    found = [request.url.password]
+    found += [value for name, value in request.url.params.multi_items() if _SECRET_NAME.search(name)]
+    found += [word for name, value in request.headers.items() if name not in _PLAIN_HEADERS for word in value.split()]
+    return (word for word in found if len(word) >= _MIN_SECRET)
 
 
 def _retry_after(response: httpx.Response) -> float | None:
@@ -184,5 +288,5 @@ def _retry_after(response: httpx.Response) -> float | None:
         return float(value[:9])
     try:
         return max(parsedate_to_datetime(value).timestamp() - time(), 0.0)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

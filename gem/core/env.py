@@ -12,7 +12,7 @@ from typing_extensions import Self, TypeVar
 
 from gem import aio
 from gem.errors import ContractError, SnapshotUnsupported
-from gem.seeding import QuickRandom, check_seed, derive, fresh_seed, task_seed
+from gem.seeding import QuickRandom, derive, fresh_seed, task_seed
 from gem.spaces import Text
 from gem.specs import EnvSpec, OnInvalid
 from gem.tasks import TaskSet, join_key, split_key
@@ -53,8 +53,10 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     _ctor: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
     _lane: aio.Lane | None = None
-    _stream: tuple[int, bool] | None = None  # seed of the unseeded resets, and whether only seed_resets may change it
+    _root_seed: int | None = None  # of the unseeded resets, from make, and how many there were
     _unseeded: int = 0
+    _last_seed: int | None = None  # given to reset, where make gave none
+    _stream: QuickRandom | None = None  # of the unseeded resets after it, made when needed
     _episode_seed: int = 0
     _content_seed: int = 0
     _generator: Any = None
@@ -104,9 +106,10 @@ class Env(gymnasium.Env[ObsT, ActT]):
             seed = self._next_seed()
         else:
             if type(seed) is not int or seed < 0:
-                seed = check_seed(seed)
-            if self._stream is None or not self._stream[1]:
-                self._stream, self._unseeded = (seed, False), 0
+                seed = _checked_seed(seed)
+            if self._root_seed is None:
+                self._stream = None
+                self._last_seed = seed
         self._episode_seed = seed
         split, index = self.split, seed
         if options and (options.get("task") is not None or options.get("index") is not None):
@@ -166,7 +169,7 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     def seed_resets(self, seed: int) -> None:
         """Let the k-th reset without a seed take `derive(seed, k)`; what `make(seed=...)` does."""
-        self._stream, self._unseeded = (check_seed(seed), True), 0
+        self._root_seed, self._unseeded = _checked_seed(seed), 0
 
     def seed_actions(self, seed: int) -> None:
         """Seed `action_rng` anew until the next reset, such as for another sample of the same episode."""
@@ -178,13 +181,18 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     def continue_stream(self, other: Env[Any, Any]) -> None:
         """Go on with the unseeded resets where `other` stands: for an environment that takes the place of a broken one."""
-        self._stream, self._unseeded = other._stream, other._unseeded
+        self._root_seed, self._unseeded = other._root_seed, other._unseeded
+        self._stream, self._last_seed = other._stream, other._last_seed
 
     def _next_seed(self) -> int:
+        if self._root_seed is not None:
+            k, self._unseeded = self._unseeded, self._unseeded + 1
+            return derive(self._root_seed, k)
         if self._stream is None:
-            return fresh_seed()
-        k, self._unseeded = self._unseeded, self._unseeded + 1
-        return derive(self._stream[0], k)
+            if self._last_seed is None:
+                return fresh_seed()
+            self._stream = QuickRandom(self._last_seed + 1 << 300)  # apart from the episode of that seed
+        return self._stream.getrandbits(63)
 
     def _task_of(self, options: Mapping[str, Any]) -> tuple[str, int]:
         if options.get("task") is not None:
@@ -328,3 +336,14 @@ class Env(gymnasium.Env[ObsT, ActT]):
         return f"<{type(self).__name__} {self._name}>" if self.env_spec is not None else f"<{type(self).__name__}>"
 
     __str__ = __repr__
+
+
+def _checked_seed(seed: Any) -> int:
+    """Return `seed` as a plain int, or say why it can't be one."""
+    try:
+        value: int = seed.__index__()
+    except AttributeError:
+        raise ContractError(f"seed must be an integer, not {type(seed).__name__} {seed!r:.80}") from None
+    if value < 0:
+        raise ContractError(f"seed must be 0 or more, not {value}")
+    return value

@@ -61,7 +61,7 @@ def build(names: str, **options: Any) -> list[Callable[[Any], Any]]:
         options: Each goes to those of the wrappers that take it, such as `tokenizer`.
 
     Raises:
-        RegistrationError: an unknown name, or an option that none of them takes.
+        RegistrationError: an unknown name, an option that none of them takes, or one that is missing.
     """
     built: list[Callable[[Any], Any]] = []
     used: set[str] = set()
@@ -69,9 +69,13 @@ def build(names: str, **options: Any) -> list[Callable[[Any], Any]]:
         if name not in NAMES:
             raise RegistrationError(f"no wrapper {name!r:.80}; there are {', '.join(sorted(NAMES))}")
         target, fixed = NAMES[name]
-        takes = inspect.signature(target).parameters
+        takes = dict(inspect.signature(target).parameters)
+        takes.pop("env")
         given = {key: value for key, value in options.items() if key in takes and key not in fixed}
         used |= given.keys()
+        missing = [key for key, row in takes.items() if row.default is row.empty and key not in given]
+        if missing:
+            raise RegistrationError(f"the wrapper {name!r} needs {missing[0]!r}: give it to build, or put the wrapper on by its class")
         built.append(partial(target, **fixed, **given))
     unused = sorted(options.keys() - used)
     if unused:

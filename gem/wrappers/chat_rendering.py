@@ -26,6 +26,7 @@ class ChatTokenizer(Protocol):
 
 
 _HEAD: tuple[Message, ...] = ({"role": "user", "content": "q0"},)
+_HEADS = (_HEAD, ({"role": "system", "content": "s"}, *_HEAD))  # some templates write the system's words into the last question
 _TURNS: tuple[tuple[Message, ...], ...] = (
     ({"role": "assistant", "content": "<think>t1</think>a1"}, {"role": "user", "content": "q1"}),
     ({"role": "assistant", "content": "a2"}, {"role": "tool", "content": "r2"}),
@@ -59,14 +60,25 @@ class ChatRenderer:
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     def _try_additive(self) -> bool:
-        try:
-            conversation: list[Message] = list(_HEAD)
-            text = self.whole(conversation)
-            for turn in _TURNS:
-                conversation += turn
-                text += self.turn(turn)
-                if text != self.whole(conversation):
-                    return False
-        except Exception:  # templates raise their own errors, such as for a role they don't know
+        # What a template refuses (many know no tool, some no system) can't occur, and says nothing of the rest.
+        if not self._accepts([*_HEAD, *_TURNS[0]]):
             return False
+        turns = [turn for turn in _TURNS if self._accepts([*_HEAD, *turn])]
+        return all(self._adds_up(head, turns) for head in _HEADS if self._accepts(head))
+
+    def _accepts(self, messages: Sequence[Message]) -> bool:
+        try:
+            self.whole(messages)
+        except Exception:  # templates raise errors of their own
+            return False
+        return True
+
+    def _adds_up(self, head: Sequence[Message], turns: Sequence[Sequence[Message]]) -> bool:
+        conversation = list(head)
+        text = self.whole(conversation)
+        for turn in turns:
+            conversation += turn
+            text += self.turn(turn)
+            if not self._accepts(conversation) or text != self.whole(conversation):
+                return False
         return True

@@ -133,7 +133,9 @@ class Contract(Wrapper[Any, Any, Any, Any]):
     def _check_obs(self, obs: Any) -> None:
         kind = str if isinstance(obs, str) else type(obs)
         if self._obs_type is not None and kind is not self._obs_type:
-            raise self._breach(f"an observation of type {kind.__name__} after one of {self._obs_type.__name__}: one kind for its whole life")
+            raise self._breach(
+                f"an observation of type {kind.__name__} after one of {self._obs_type.__name__}: one kind for its whole life"
+            )
         space = self.env.observation_space
         fits = not isinstance(space, Messages) if kind is str else space.contains(obs)
         if not fits:

@@ -6,12 +6,14 @@ house catches what an environment raises.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
+import threading
 from typing import Any
 
-from gem.core import Info, StepResult, Wrapper
-from gem.errors import EnvCrashed, ResetNeeded
+from gem.core import Env, Info, StepResult, Wrapper
+from gem.errors import ContractError, EnvCrashed, ResetNeeded
 from gem.events import emit
 from gem.faults import Phase, fault_reset, fault_step
 from gem.spaces import Messages
@@ -24,12 +26,22 @@ _log = logging.getLogger("gem.wrappers.guarded")
 class Guarded(Wrapper[Any, Any, Any, Any]):
     """Returns a faulted result (`info["error"]`, truncated) where the environment raises.
 
-    A broken environment object is never used again: the next reset builds a new one. A `ResetNeeded` passes, since it is the
-    caller's own mistake.
+    A broken environment object is never used again: the next reset builds a new one. So is one whose call was interrupted or
+    cancelled: nobody knows how far it came. A `ResetNeeded` passes, since it is the caller's own mistake.
+
+    Args:
+        env: What may raise.
+        close_timeout: How many seconds the next reset waits for a broken environment to close; then it is left behind.
+
+    Raises:
+        ContractError: `close_timeout` is not a number of seconds.
     """
 
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: Env[Any, Any], close_timeout: float = 5.0) -> None:
         super().__init__(env)
+        if not isinstance(close_timeout, (int, float)) or not 0 <= close_timeout <= threading.TIMEOUT_MAX:
+            raise ContractError(f"{self._name}: close_timeout must be a number of seconds, not {close_timeout!r:.80}")
+        self._close_timeout = close_timeout
         self._last_obs: Any = self._empty()
         self._broken = False
 
@@ -44,7 +56,11 @@ class Guarded(Wrapper[Any, Any, Any, Any]):
             return self._begun(*self.env.reset(seed=seed, options=options))
         except Exception as error:
             self._note(error, "reset")
-            return fault_reset(self._empty(), error)
+            self._last_obs = self._empty()
+            return fault_reset(self._last_obs, error)
+        except BaseException:
+            self._broken = True
+            raise
 
     async def areset(self, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode; see `Env.reset`."""
@@ -54,7 +70,11 @@ class Guarded(Wrapper[Any, Any, Any, Any]):
             return self._begun(*await self.env.areset(seed=seed, options=options))
         except Exception as error:
             self._note(error, "reset")
-            return fault_reset(self._empty(), error)
+            self._last_obs = self._empty()
+            return fault_reset(self._last_obs, error)
+        except BaseException:
+            self._broken = True
+            raise
 
     def step(self, action: Any) -> StepResult[Any]:
         """Play one turn; see `Env.step`."""
@@ -67,6 +87,9 @@ class Guarded(Wrapper[Any, Any, Any, Any]):
         except Exception as error:
             self._note(error, "step")
             return fault_step(self._last_obs, error)
+        except BaseException:
+            self._broken = True
+            raise
 
     async def astep(self, action: Any) -> StepResult[Any]:
         """Play one turn; see `Env.step`."""
@@ -79,6 +102,25 @@ class Guarded(Wrapper[Any, Any, Any, Any]):
         except Exception as error:
             self._note(error, "step")
             return fault_step(self._last_obs, error)
+        except BaseException:
+            self._broken = True
+            raise
+
+    def get_state(self) -> Any:
+        """Return a snapshot of the wrapped environment and of this wrapper.
+
+        Raises:
+            ResetNeeded: the environment broke, so that there is no state worth keeping.
+        """
+        if self._broken:
+            raise ResetNeeded(f"{self._name}: the environment broke, and a snapshot of it would be of no use. Call reset first")
+        return super().get_state()
+
+    def set_state(self, state: Any) -> None:
+        """Continue from a snapshot, on a new environment where this one is broken."""
+        if self._broken:
+            self._replace()
+        super().set_state(state)
 
     def own_state(self) -> Any:
         """Return the last observation."""
@@ -86,7 +128,7 @@ class Guarded(Wrapper[Any, Any, Any, Any]):
 
     def set_own_state(self, state: Any) -> None:
         """Take the last observation."""
-        self._last_obs, self._broken = state, False
+        self._last_obs = state
 
     def _begun(self, obs: Any, info: Info) -> tuple[Any, Info]:
         self._last_obs = obs
@@ -106,19 +148,32 @@ class Guarded(Wrapper[Any, Any, Any, Any]):
         emit("fault", env_id=self._name, phase=phase, type=type(error).__name__, message=str(error))
 
     def _replace(self) -> None:
-        old = self.env
-        with contextlib.suppress(Exception):  # what is broken may well fail to close; its successor must come all the same
-            old.close()
-        self._succeed(old)
+        # On a thread of its own: what is broken may well hang, and its successor must come all the same.
+        closing = threading.Thread(target=_close_quietly, args=(self.env,), name="gem-close", daemon=True)
+        closing.start()
+        closing.join(self._close_timeout)
+        self._succeed()
 
     async def _areplace(self) -> None:
-        old = self.env
-        with contextlib.suppress(Exception):
-            await old.aclose()
-        self._succeed(old)
+        closing = asyncio.ensure_future(_aclose_quietly(self.env))
+        await asyncio.wait({closing}, timeout=self._close_timeout)
+        closing.cancel()  # a no-op where it has ended; not awaited, since it may not heed it
+        self._succeed()
 
-    def _succeed(self, old: Any) -> None:
+    def _succeed(self) -> None:
+        old = self.env
         self.env = old.spawn()
         self.env.unwrapped.continue_stream(old.unwrapped)
+        self._ctor = ((self.env,), {"close_timeout": self._close_timeout})  # which else would keep the broken one alive
         self._broken = False
         emit("restart", env_id=self._name)
+
+
+def _close_quietly(env: Env[Any, Any]) -> None:
+    with contextlib.suppress(Exception):
+        env.close()
+
+
+async def _aclose_quietly(env: Env[Any, Any]) -> None:
+    with contextlib.suppress(Exception):
+        await env.aclose()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from gem.core import Env, Info, StepResult, Wrapper
-from gem.errors import EnvError
+from gem.errors import ContractError, EnvError
 from gem.faults import ErrorInfo
 from gem.trajectory import Trajectory, write_trajectories
 
@@ -17,19 +19,31 @@ __all__ = ["RecordEpisode"]
 class RecordEpisode(Wrapper[Any, Any, Any, Any]):
     """Records episodes as the caller of this wrapper sees them.
 
-    An episode that a reset or close cuts off after its first turn is recorded too, as not valid.
+    An episode that a reset or close cuts off after its first turn is recorded too, as not valid, and so is a failed reset. What is
+    recorded is copied at once: a caller may go on to change the observations, actions and infos that it has.
 
     Args:
         env: What is played.
         path: JSON-lines file that each episode is appended to; its folder is made.
         on_episode: Called with each trajectory.
         agent: Name of who plays.
+
+    Raises:
+        ContractError: `path` is not a path, or `on_episode` not a function.
     """
 
     def __init__(
-        self, env: Env[Any, Any], path: str | Path | None = None, on_episode: Callable[[Trajectory], object] | None = None, agent: str = ""
+        self,
+        env: Env[Any, Any],
+        path: str | PathLike[str] | None = None,
+        on_episode: Callable[[Trajectory], object] | None = None,
+        agent: str = "",
     ) -> None:
         super().__init__(env)
+        if path is not None and not isinstance(path, (str, PathLike)):
+            raise ContractError(f"{self._name}: path must be a path, not {type(path).__name__} {path!r:.80}")
+        if on_episode is not None and not callable(on_episode):
+            raise ContractError(f"{self._name}: on_episode must be a function, not {type(on_episode).__name__} {on_episode!r:.80}")
         self._path = None if path is None else Path(path)
         self._on_episode, self._agent = on_episode, agent
         self._episode: Trajectory | None = None
@@ -48,8 +62,8 @@ class RecordEpisode(Wrapper[Any, Any, Any, Any]):
     def on_step(self, action: Any, obs: Any, reward: float, terminated: bool, truncated: bool, info: Info) -> StepResult[Any]:
         """Record the turn, and the episode at its end."""
         if self._episode is not None:
-            self._episode.add_turn(self._obs, action, reward, terminated, truncated, info)
-            self._obs = obs
+            self._episode.add_turn(self._obs, deepcopy(action), reward, terminated, truncated, deepcopy(info))
+            self._obs = deepcopy(obs)
             if terminated or truncated:
                 self._finish()
         return obs, reward, terminated, truncated, info
@@ -83,7 +97,10 @@ class RecordEpisode(Wrapper[Any, Any, Any, Any]):
             seed=seed,
             agent=self._agent,
         )
-        self._obs = obs
+        self._obs = deepcopy(obs)
+        if "error" in info:
+            self._episode.error, self._episode.valid, self._episode.truncated = deepcopy(info["error"]), False, True
+            self._finish()
         return obs, info
 
     def _cut_off(self) -> None:

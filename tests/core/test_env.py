@@ -114,7 +114,11 @@ def test_environments_without_any_seed_differ():
     assert len({Guess().reset()[1]["task"] for _ in range(20)}) == 20
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
+def test_numpy_integers_are_seeds():
+    assert Guess().reset(seed=np.int64(5)) == Guess().reset(seed=5)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", [1]])
 def test_a_bad_seed_is_refused(seed):
     with pytest.raises(ContractError, match="seed must be"):
         Guess().reset(seed=seed)

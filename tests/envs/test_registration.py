@@ -57,7 +57,13 @@ def test_a_class_that_others_cannot_import_stays_live_and_travels_by_cloudpickle
 
 def test_specs_survive_json_and_pickle():
     row = EnvSpec(
-        "a/b:c", "m:C", {"x": [1]}, (WrapperSpec("m:W", {"k": 1}),), 5, ("docker",), EnvInfo(tags=("t",), reward_range=(-1.0, 2.0), version=3)
+        "a/b:c",
+        "m:C",
+        {"x": [1]},
+        (WrapperSpec("m:W", {"k": 1}),),
+        5,
+        ("docker",),
+        EnvInfo(tags=("t",), reward_range=(-1.0, 2.0), version=3),
     )
     assert EnvSpec.from_json(row.to_json()) == row
     assert pickle.loads(pickle.dumps(row)) == row
@@ -96,7 +102,9 @@ def test_keywords_of_a_spec_must_be_json():
 
 
 def test_an_unknown_id_names_the_nearest():
-    with pytest.raises(EnvNotFound, match=r"no environment 'game:Sudku-v0-easy'. Did you mean 'game:Sudoku-v0-easy'.*python -m gem list 'game:\*'"):
+    with pytest.raises(
+        EnvNotFound, match=r"no environment 'game:Sudku-v0-easy'. Did you mean 'game:Sudoku-v0-easy'.*python -m gem list 'game:\*'"
+    ):
         make("game:Sudku-v0-easy")
     with pytest.raises(EnvNotFound, match=r"All of them: python -m gem list '\*'"):
         make("nothing:like-it")
@@ -203,6 +211,8 @@ def test_lists_are_sorted_filtered_and_hold_no_scheme():
 
 
 def test_listing_imports_no_environment():
-    code = "import sys, gem; gem.list_envs(); print([m for m in sys.modules if m.startswith('gem.envs.games.') and not m.endswith('specs')])"
+    code = (
+        "import sys, gem; gem.list_envs(); print([m for m in sys.modules if m.startswith('gem.envs.games.') and not m.endswith('specs')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"

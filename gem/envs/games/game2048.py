@@ -22,7 +22,7 @@ class Game2048(Game):
     """
 
     FORMAT = "Write up, down, left or right in \\boxed{}, such as \\boxed{left}."
-    VARIANTS = tuple({"target_tile": tile, "max_turns": turns} for tile, turns in ((16, 12), (32, 22), (64, 38)))
+    VARIANTS = tuple({"target_tile": tile, "max_turns": turns} for tile, turns in ((16, 11), (32, 21), (64, 39)))
 
     def __init__(self, target_tile: int = 64, max_turns: int = 50, is_random: bool = False) -> None:
         self.configure(target_tile, max_turns)
@@ -123,5 +123,5 @@ class Game2048(Game):
 
 def turns_enough(target: int) -> int:
     """Return a number of turns in which good play makes `target`, wherever tiles appear."""
-    # All 2s would take target / 2 turns; the rest is for small tiles that are left over, which grow in number with the target.
-    return target // 2 + target // 32 + 4
+    # 2s alone take half of target; the rest is for the small tiles that are left over then: two of each doubling, about.
+    return target // 2 + 2 * target.bit_length() - 7

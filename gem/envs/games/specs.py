@@ -90,7 +90,7 @@ _game(
     "game2048:Game2048",
     "Slide and merge tiles up to a target",
     {
-        "easy": {"target_tile": 64, "max_turns": 38},
+        "easy": {"target_tile": 64, "max_turns": 39},
         "hard": {"target_tile": 256, "max_turns": 140},
         "extreme-hard": {"target_tile": 512, "max_turns": 280},
         "random": {"is_random": True},

@@ -59,4 +59,3 @@ class Counting(ExactSnapshot, Env):
 
     def oracle_action(self) -> str | None:
         return str(self.wanted)
-
