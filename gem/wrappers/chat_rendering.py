@@ -61,24 +61,25 @@ class ChatRenderer:
 
     def _try_additive(self) -> bool:
         # What a template refuses (many know no tool, some no system) can't occur, and says nothing of the rest.
-        if not self._accepts([*_HEAD, *_TURNS[0]]):
+        if self._try([*_HEAD, *_TURNS[0]]) is None:
             return False
-        turns = [turn for turn in _TURNS if self._accepts([*_HEAD, *turn])]
-        return all(self._adds_up(head, turns) for head in _HEADS if self._accepts(head))
+        turns = [turn for turn in _TURNS if self._try([*_HEAD, *turn]) is not None]
+        return all(self._adds_up(head, turns) for head in _HEADS)
 
-    def _accepts(self, messages: Sequence[Message]) -> bool:
+    def _try(self, messages: Sequence[Message]) -> str | None:
         try:
-            self.whole(messages)
+            return self.whole(messages)
         except Exception:  # templates raise errors of their own
-            return False
-        return True
+            return None
 
     def _adds_up(self, head: Sequence[Message], turns: Sequence[Sequence[Message]]) -> bool:
+        text = self._try(head)
+        if text is None:
+            return True
         conversation = list(head)
-        text = self.whole(conversation)
         for turn in turns:
             conversation += turn
             text += self.turn(turn)
-            if not self._accepts(conversation) or text != self.whole(conversation):
+            if text != self._try(conversation):
                 return False
         return True

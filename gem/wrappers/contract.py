@@ -84,7 +84,7 @@ class Contract(Wrapper[Any, Any, Any, Any]):
         if self.env.action_space.contains(action):
             return
         raise ContractError(
-            f"{self._name}: an action is the model's text, or its message (a dict with 'content'), not {type(action).__name__} {action!r:.80}"
+            f"{self._name}: an action is the model's text or message (a dict with 'content'), not {type(action).__name__} {action!r:.80}"
         )
 
     def _check_options(self, options: Any) -> None:

@@ -6,8 +6,6 @@ import asyncio
 
 import pytest
 
-pytest.register_assert_rewrite("tests.wrappers.suite", "tests.wrappers.paths")
-
 from tests.wrappers.envs import FAILING, GAMES, SCRIPTED
 from tests.wrappers.paths import Async, Sync
 

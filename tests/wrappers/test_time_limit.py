@@ -66,7 +66,7 @@ def test_counts_anew_after_a_reset_in_the_middle(game, path):
 def test_a_step_after_the_limit_needs_a_reset_and_never_reaches_the_environment(game, path):
     env = TimeLimit(game(), 2)
     play(path, env, ["x", "x"])
-    with pytest.raises(ResetNeeded, match="Game.*over.*Call reset"):
+    with pytest.raises(ResetNeeded, match=r"Game.*over.*Call reset"):
         path.step(env, "x")
     assert env.unwrapped.turn == 2
     assert len(play(path, env, ["x"] * 9)) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from copy import copy
 from typing import Any
 
 from gem.envs.games.base import Game, Illegal, Played, Unreadable
@@ -98,8 +99,7 @@ class Game2048(Game):
         return self._draws(8)
 
     def _draws(self, count: int) -> list[float]:
-        ahead = random.Random(0)
-        ahead.setstate(self._chance.getstate())
+        ahead = copy(self._chance)
         return [ahead.random() for _ in range(count)]
 
     def random_move(self, rng: random.Random) -> str:
