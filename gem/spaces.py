@@ -13,7 +13,9 @@ from typing_extensions import TypeIs
 
 __all__ = ["Messages", "Text"]
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+def _letters(generator: Any, n: int) -> str:
+    return "".join(chr(97 + int(i)) for i in generator.integers(0, 26, n))
 
 
 class Text(gymnasium.Space[str]):
@@ -24,8 +26,8 @@ class Text(gymnasium.Space[str]):
         super().__init__(None, None, seed)
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        """Return eight random lower-case letters."""
-        return "".join(_LETTERS[int(i)] for i in self.np_random.integers(0, 26, 8))
+        """Return eight random lower-case letters, or as many as may be."""
+        return _letters(self.np_random, min(8, self.max_length or 8))
 
     def contains(self, x: Any) -> TypeIs[str]:
         """Say whether `x` is a string that is not too long."""
@@ -64,8 +66,7 @@ class Messages(gymnasium.Space[list[dict[str, Any]]]):
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> list[dict[str, Any]]:
         """Return one user message of eight random letters."""
-        text = "".join(_LETTERS[int(i)] for i in self.np_random.integers(0, 26, 8))
-        return [{"role": "user", "content": text}]
+        return [{"role": "user", "content": _letters(self.np_random, 8)}]
 
     def contains(self, x: Any) -> TypeIs[list[dict[str, Any]]]:
         """Say whether `x` is a list of chat messages."""

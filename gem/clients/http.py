@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from itertools import count
 from time import monotonic, time
 from typing import Any
 
@@ -180,7 +179,8 @@ class HttpClient:
     async def _within_deadline(self, method: str, url: str, safe: bool, kwargs: dict[str, Any]) -> httpx.Response:
         end = monotonic() + self.deadline_s
         readable_once = not isinstance(kwargs.get("content"), (str, bytes, type(None)))
-        for attempt in count():
+        attempt = 0
+        while True:
             found = await self._attempt(method, url, safe, kwargs, end)
             if isinstance(found, httpx.Response):
                 return found
@@ -190,7 +190,7 @@ class HttpClient:
                 raise found.error
             _log.debug("%s: again in %.2f s", found.error, wait)
             await asyncio.sleep(wait)
-        raise AssertionError("count() never ends")
+            attempt += 1
 
     async def _attempt(self, method: str, url: str, safe: bool, kwargs: dict[str, Any], end: float) -> httpx.Response | _Failure:
         where = f"{method} {self._where(url)}"

@@ -1,34 +1,53 @@
 """Both ways between gem and gymnasium.
 
 Importing this module registers every gem environment with gymnasium: `game:Sudoku-v0-easy` becomes
-`gymnasium.make("gem/game_Sudoku-v0-easy-v0")`. The other way, `gem.make("gymnasium:CartPole-v1")` is a gymnasium environment played by text.
+`gymnasium.make("gem/game_Sudoku-v0-easy-v0")`. The other way, `gem.make("gymnasium:CartPole-v1")` is a gymnasium environment that
+is played by text.
 """
 
 from __future__ import annotations
 
+import copy
+import math
 import re
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 import numpy as np
+from typing_extensions import Self
 
 from gem.core import Env, Info, StepResult
 from gem.envs.registration import list_envs, make
-from gem.errors import EnvNotFound, RegistrationError
+from gem.errors import EnvNotFound, MissingDependency, RegistrationError
 from gem.parsing import last_boxed, message_text
 from gem.specs import EnvInfo, EnvSpec, OnInvalid
 
-__all__ = ["GymnasiumEnv", "make_env", "register_all", "scheme"]
+__all__ = ["GymnasiumEnv", "build", "make_env", "register_all", "scheme"]
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _MAX_ACTION = 10_000
 _MAX_DEPTH = 20
+_MAX_SPANS = 16
+# Names that mean something to gem and to trainers: gymnasium's own values of these names go to `gymnasium.<name>`.
+_RESERVED = frozenset(
+    {"task", "prefix", "suffix", "metrics", "metrics_agg_mode", "success", "invalid_action", "error", "sandbox", "sampling"}
+    | {"final_obs", "final_info", "timing", "observation", "reward", "messages", "prompt_ids", "response_ids"}
+    | {"infer_logprobs", "actions_left", "llm_response"}
+)
 
 
 def gymnasium_id(id: str, namespace: str = "gem") -> str:
-    """Return the gymnasium id of a gem id; `:` and `/` become `_`, since gymnasium splits ids there."""
-    return f"{namespace}/{re.sub(r'[:/]', '_', id)}-v0"
+    """Return the gymnasium id of a gem id; `:`, `/` and `+` become `_`, since gymnasium splits ids there or refuses them.
+
+    Of two ids that become the same, the one that is registered later gets a number of its own.
+    """
+    name = re.sub(r"[:/+]", "_", id)
+    found = gymnasium.registry.get(f"{namespace}/{name}-v0")
+    if found is not None and found.kwargs.get("gem_id") != id:
+        name = f"{name}-{zlib.crc32(id.encode()):08x}"
+    return f"{namespace}/{name}-v0"
 
 
 def make_env(gem_id: str, **kwargs: Any) -> Env[Any, Any]:
@@ -40,7 +59,8 @@ def make_env(gem_id: str, **kwargs: Any) -> Env[Any, Any]:
 def register_all(namespace: str = "gem") -> list[str]:
     """Register every listed environment with gymnasium, and return the gymnasium ids. Registering again changes nothing."""
     ids = []
-    for row in list_envs():
+    # `family:name` first: a third party's `family/name` must not take its place.
+    for row in sorted(list_envs(), key=lambda row: ("/" in row.id, ":" not in row.id, row.id)):
         id = gymnasium_id(row.id, namespace)
         if id not in gymnasium.registry:
             entry = "gem.integrations.gymnasium:make_env"
@@ -69,21 +89,29 @@ def scheme(id: str) -> EnvSpec:
         deterministic=not found.nondeterministic,
     )
     # Its own time limit is gymnasium's wrapper, which GymnasiumEnv keeps.
-    return EnvSpec(id, "gem.integrations.gymnasium:GymnasiumEnv", {"gym_id": gym_id}, info=info)
+    return EnvSpec(id, "gem.integrations.gymnasium:build", {"gym_id": gym_id}, info=info)
+
+
+def build(**kwargs: Any) -> GymnasiumEnv:
+    """Build a `GymnasiumEnv`; it names no keywords, so that `make` passes on those of the gymnasium environment."""
+    return GymnasiumEnv(**kwargs)
 
 
 class GymnasiumEnv(Env[str, str]):
     """A gymnasium environment played by text.
 
     Args:
-        gym_id: Its id, or a gymnasium environment.
+        gym_id: Its id, or a gymnasium environment. `spawn` makes one anew from its spec, or copies one that has none.
         describe: Turns an observation into text; by default the environment's text rendering if it has one, else the numbers.
         parse_action: Turns text into an action, or None where it is none; by default a number, numbers, or text, by the space.
         format_action: Turns an action into text.
         prompt: What the first observation begins with; by default what actions look like.
+        kwargs: Of the gymnasium environment.
 
     Raises:
-        RegistrationError: the action space can't be written as text, and no `parse_action` is given.
+        EnvNotFound: gymnasium has no such environment.
+        MissingDependency: it needs a package that is not installed.
+        RegistrationError: it takes no such keyword, or the action space can't be written as text and no `parse_action` is given.
     """
 
     on_invalid = OnInvalid("retry")
@@ -105,13 +133,14 @@ class GymnasiumEnv(Env[str, str]):
         self._describe, self._parse, self._format = describe, parse_action, format_action
         self._prompt = f"{_form(self._space)} Write it in \\boxed{{}}." if prompt is None else prompt
         self._retries = 0
+        self._closed = False
 
     def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[str, Info]:
         """Begin an episode; see `Env.reset`."""
         _, info = super().reset(seed, options)
         self._retries = 0
         obs, told = self.inner.reset(seed=self._content_seed)
-        return f"{self._prompt}\n\n{self._text(obs)}".lstrip(), {**jsonable(told), **info}
+        return f"{self._prompt}\n\n{self._text(obs)}".lstrip(), {**_told(told), **info}
 
     def step(self, action: Any) -> StepResult[str]:
         """Play one turn; see `Env.step`."""
@@ -122,25 +151,45 @@ class GymnasiumEnv(Env[str, str]):
             info: Info = {"invalid_action": {"reason": "there is no action of the right form in it", "hint": self._prompt}}
             return f"Your answer could not be read. {self._prompt}", self.on_invalid.reward, over, False, info
         obs, reward, terminated, truncated, told = self.inner.step(parsed)
-        return self._text(obs), float(reward), bool(terminated), bool(truncated and not terminated), jsonable(told)
+        value: Any = reward  # of an array's one element, too
+        paid = float(value.item() if isinstance(value, np.ndarray) else value)
+        return self._text(obs), paid, bool(terminated), bool(truncated and not terminated), _told(told)
 
     def close(self) -> None:
         """Close the gymnasium environment."""
-        self.inner.close()
-        super().close()
+        closed, self._closed = self._closed, True
+        try:
+            if not closed:
+                self.inner.close()
+        finally:
+            super().close()
+
+    def spawn(self, *, same_state: bool = False, **overrides: Any) -> Self:
+        """Return a new environment built as this one was; see `Env.spawn`."""
+        args, kwargs = ctor = self._ctor
+        given = args[0] if args else kwargs["gym_id"]
+        if not isinstance(given, str):  # two must not play on one
+            rest = {name: value for name, value in kwargs.items() if name != "gym_id"}
+            self._ctor = ((_anew(given), *args[1:]), rest)
+        try:
+            return super().spawn(same_state=same_state, **overrides)
+        finally:
+            self._ctor = ctor
 
     def sample_random_action(self) -> str:
         """Return a sample of the action space as text."""
         self._space.seed(self.action_rng.getrandbits(31))
         action = self._space.sample()
         text = self._format(action) if self._format is not None else _written(action)
-        return text if self._parse is not None else f"\\boxed{{{text}}}"
+        boxed = f"\\boxed{{{text}}}"
+        # A brace or backslash of a text space would end or break the box.
+        return text if self._parse is not None or self._read(boxed) is None else boxed
 
     def _read(self, text: str) -> Any:
         if self._parse is not None:
             return self._parse(text)
         boxed = last_boxed(text)
-        return _parsed(self._space, (text if boxed is None else boxed).strip())
+        return _parsed(self._space, text if boxed is None else boxed)
 
     def _text(self, obs: Any) -> str:
         if self._describe is not None:
@@ -153,11 +202,31 @@ class GymnasiumEnv(Env[str, str]):
 
 
 def _make_inner(gym_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
-    made = gymnasium.make(gym_id, **kwargs)
-    if "render_mode" not in kwargs and "ansi" in made.metadata.get("render_modes", ()):
-        made.close()
-        made = gymnasium.make(gym_id, render_mode="ansi", **kwargs)
+    try:
+        made = gymnasium.make(gym_id, **kwargs)
+        if "render_mode" not in kwargs and "ansi" in made.metadata.get("render_modes", ()):
+            made.close()
+            made = gymnasium.make(gym_id, render_mode="ansi", **kwargs)
+    except gymnasium.error.DependencyNotInstalled as why:
+        raise MissingDependency(f"gymnasium:{gym_id} needs a package: {why}") from None
+    except gymnasium.error.UnregisteredEnv as why:
+        raise EnvNotFound(f"gymnasium has no environment {gym_id!r:.120}: {why}") from None
+    except TypeError as why:
+        raise RegistrationError(f"gymnasium:{gym_id} can't be built: {why}") from why
     return made
+
+
+def _anew(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
+    return copy.deepcopy(env) if env.spec is None else gymnasium.make(env.spec)
+
+
+def _told(info: dict[str, Any]) -> Info:
+    """Return gymnasium's info as one of gem's."""
+    found: Info = {}
+    for name, value in jsonable(info).items():
+        reserved = name in _RESERVED and not (name == "success" and isinstance(value, bool))
+        found[f"gymnasium.{name}" if reserved else name] = value
+    return found
 
 
 _READABLE = (
@@ -173,16 +242,39 @@ def _form(space: gymnasium.Space[Any]) -> str:
     if isinstance(space, gymnasium.spaces.Discrete):
         return f"Your action is a whole number from {space.start} to {space.start + space.n - 1}."
     if isinstance(space, gymnasium.spaces.Text):
-        return "Your action is text."
-    kind = "numbers" if isinstance(space, gymnasium.spaces.Box) else "whole numbers"
-    return f"Your action is {int(np.prod(space.shape or (1,)))} {kind}, separated by spaces."
+        return f"Your action is text of {space.min_length} to {space.max_length} of these characters: {space.characters!r}."
+    low, high = _bounds(space)
+    floats = np.issubdtype(low.dtype, np.floating)
+    kind = ("number" if floats else "whole number") + "s" * (low.size != 1)
+    return f"Your action is {low.size} {kind}{', separated by spaces' * (low.size != 1)}{_spans(low, high)}."
+
+
+def _bounds(space: gymnasium.Space[Any]) -> tuple[Any, Any]:
+    if isinstance(space, gymnasium.spaces.Box):
+        return space.low.ravel(), space.high.ravel()
+    if isinstance(space, gymnasium.spaces.MultiDiscrete):
+        return space.start.ravel(), (space.start + (space.nvec - 1)).ravel()
+    return np.zeros(int(np.prod(space.shape or (1,))), int), np.ones(int(np.prod(space.shape or (1,))), int)
+
+
+def _spans(low: Any, high: Any) -> str:
+    spans = [_span(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    if not any(spans):
+        return ""
+    if len(set(spans)) == 1:
+        return f"{', each' * (len(spans) > 1)} {spans[0]}"
+    return ": " + ", ".join(span or "any" for span in spans[:_MAX_SPANS]) + ", ..." * (len(spans) > _MAX_SPANS)
+
+
+def _span(low: float, high: float) -> str:
+    return " ".join(f"{word} {value}" for word, value in (("from", low), ("to", high)) if math.isfinite(value))
 
 
 def _parsed(space: gymnasium.Space[Any], text: str) -> Any:
     """Return the action that `text` writes, or None where it is none of the space."""
     if isinstance(space, gymnasium.spaces.Text):
-        return text if space.contains(text) else None
-    words = re.split(r"[\s,;]+", text[:_MAX_ACTION].strip(" []()"))
+        return next((found for found in (text, text.strip()) if space.contains(found)), None)
+    words = re.split(r"[\s,;]+", text[:_MAX_ACTION].strip().strip(" []()"))
     if not all(_NUMBER.fullmatch(word) for word in words):
         return None
     numbers = [float(word) for word in words]
@@ -191,10 +283,11 @@ def _parsed(space: gymnasium.Space[Any], text: str) -> Any:
         return action if action is not None and space.contains(action) else None
     if len(numbers) != int(np.prod(space.shape or (1,))):
         return None
-    if not isinstance(space, gymnasium.spaces.Box) and not all(number.is_integer() for number in numbers):
-        return None
-    action = np.array(numbers).astype(space.dtype).reshape(space.shape)
-    return action if space.contains(action) else None
+    with np.errstate(all="ignore"):  # what does not fit the type is found below
+        action = np.array(numbers).astype(space.dtype)
+    fits = np.isfinite(action).all() if np.issubdtype(action.dtype, np.floating) else np.array_equal(action, numbers)
+    action = action.reshape(space.shape)
+    return action if fits and space.contains(action) else None
 
 
 def _written(action: Any) -> str:
@@ -209,17 +302,27 @@ def jsonable(value: Any, depth: int = 0) -> Any:
         value = value.tolist()
     elif isinstance(value, np.generic):
         value = value.item()
-    if depth > _MAX_DEPTH:
-        return repr(value)[:_MAX_ACTION]
-    if isinstance(value, dict):
-        return {str(key): jsonable(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [jsonable(item, depth + 1) for item in value]
-    if isinstance(value, float) and value * 0.0 != 0.0:
-        return repr(value)
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if value is None or isinstance(value, bool):
         return value
-    return repr(value)
+    if isinstance(value, str):
+        return str.__str__(value)  # plain, where it is an Enum's member too
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value) if value * 0.0 == 0.0 else repr(float.__float__(value))
+    if isinstance(value, (dict, list, tuple, set, frozenset)):
+        return _jsonable_items(value, depth + 1) if depth <= _MAX_DEPTH else f"<{type(value).__name__}>"
+    if getattr(type(value), "__repr__") is object.__repr__:  # which holds an address, another one each time  # noqa: B009
+        return f"<{type(value).__qualname__}>"
+    return repr(value)[:_MAX_ACTION]
+
+
+def _jsonable_items(value: Any, depth: int) -> Any:
+    if isinstance(value, dict):
+        return {str(key): jsonable(item, depth) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted((jsonable(item, depth) for item in value), key=repr)
+    return [jsonable(item, depth) for item in value]
 
 
 register_all()

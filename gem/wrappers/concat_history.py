@@ -35,7 +35,7 @@ class ConcatHistory(Wrapper[Any, Any, Any, Any]):
     those rendered with the tokenizer's chat template; `template_on_reset` renders the first observation so, and appends raw text.
     Of an environment with message observations, the first two return messages too.
 
-    Each turn is rendered once, unless the template needs all of it (`ChatRenderer.additive`). A window (`max_turns`, `max_chars`,
+    Each turn is rendered once, unless the template needs all of them (`ChatRenderer.additive`). A window (`max_turns`, `max_chars`,
     `max_tokens`; what fits them all) drops the oldest turns and never the first observation, which holds the task, nor the newest.
     Characters and tokens are those of the text; in messages, images and roles count for nothing.
 
@@ -69,7 +69,7 @@ class ConcatHistory(Wrapper[Any, Any, Any, Any]):
         self._window_turns, self._max_chars, self._max_tokens = max_turns, max_chars, max_tokens
         self._as_messages = mode == "messages" or (mode not in _TEMPLATED and isinstance(env.observation_space, Messages))
         self.observation_space = Messages() if self._as_messages else Text()
-        self._whole = mode == "template" and self._renderer is not None and not self._renderer.additive
+        self._whole = False  # whether the template needs the whole conversation at each turn
         self._head = _Entry((), "", 0)
         self._turns: deque[_Entry] = deque()
         self._chars = self._tokens = 0
@@ -83,6 +83,7 @@ class ConcatHistory(Wrapper[Any, Any, Any, Any]):
             text = message_text(list(messages))
         self._head = _Entry(messages, text, self._count(text))
         self._turns.clear()
+        self._whole = self._mode == "template" and self._renderer is not None and not self._renderer.additive
         self._chars, self._tokens = len(text), self._head.tokens
         return self._render(), info
 
@@ -100,19 +101,18 @@ class ConcatHistory(Wrapper[Any, Any, Any, Any]):
 
     def own_state(self) -> Any:
         """Return the history."""
-        return self._head, list(self._turns), self._chars, self._tokens
+        return self._head, list(self._turns), self._whole, self._chars, self._tokens
 
     def set_own_state(self, state: Any) -> None:
         """Take the history."""
-        self._head, turns, self._chars, self._tokens = state
+        self._head, turns, self._whole, self._chars, self._tokens = state
         self._turns = deque(turns)
 
     def _entry(self, answer: dict[str, Any], observed: tuple[dict[str, Any], ...]) -> _Entry:
         messages = observed if self._mode == "observations" else (answer, *observed)
-        if self._whole:
-            return _Entry(messages, "", 0)
         if self._mode == "template" and self._renderer is not None:
-            text = self._renderer.turn(messages)
+            self._whole = self._whole or not (self._renderer.additive_with_tools or all(row["role"] == "user" for row in observed))
+            text = "" if self._whole else self._renderer.turn(messages)
         else:
             text = self._separator + self._separator.join(map(message_text, messages))
         return _Entry(messages, text, self._count(text))

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.wrappers.envs import FAILING, GAMES, SCRIPTED
+from tests.wrappers.envs import FAILING, GAMES, SCRIPTED, closing
 from tests.wrappers.paths import Async, Sync
 
 
@@ -27,31 +27,19 @@ def both(foreign_loop):
     return Sync(), Async(foreign_loop)
 
 
-def _factory(make):
-    made = []
-
-    def build(*args, **kwargs):
-        made.append(make(*args, **kwargs))
-        return made[-1]
-
-    yield build
-    for env in made:
-        env.close()
-
-
 @pytest.fixture(params=GAMES, ids=lambda cls: cls.__name__)
 def game(request):
     """Makes the digit game: as text and as messages, sync and async."""
-    yield from _factory(request.param)
+    yield from closing(request.param)
 
 
 @pytest.fixture(params=FAILING, ids=lambda cls: cls.__name__)
 def failing(request):
     """Makes the digit game that fails as its plan says."""
-    yield from _factory(request.param)
+    yield from closing(request.param)
 
 
 @pytest.fixture(params=SCRIPTED, ids=lambda cls: cls.__name__)
 def scripted(request):
     """Makes an environment that returns what it is given."""
-    yield from _factory(request.param)
+    yield from closing(request.param)

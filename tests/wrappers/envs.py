@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from gem.core import AsyncEnv, Env, ExactSnapshot
 from gem.parsing import message_text
@@ -98,19 +101,48 @@ GAMES = (TextGame, MessageGame, AsyncTextGame, AsyncMessageGame)
 TWINS = ((TextGame, AsyncTextGame), (MessageGame, AsyncMessageGame))
 
 
-@dataclass
+def closing(make: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Yield `make`, and close what it made: the body of a fixture."""
+    made: list[Any] = []
+
+    def build(*args: Any, **kwargs: Any) -> Any:
+        made.append(make(*args, **kwargs))
+        return made[-1]
+
+    yield build
+    for env in made:
+        env.close()
+
+
+_PLANS: WeakValueDictionary[int, Plan] = WeakValueDictionary()
+
+
+@dataclass(eq=False)
 class Plan:
-    """What goes wrong, shared by all the environments that replace each other: call number -> what it raises."""
+    """What goes wrong, shared by all the environments that replace each other, copies too: call number -> what it raises."""
 
     raises: dict[int, BaseException] = field(default_factory=dict)
     calls: int = 0
     built: int = 0
     closed: int = 0
 
+    def __post_init__(self) -> None:
+        _PLANS[id(self)] = self
+
+    def __reduce__(self) -> Any:
+        return _plan, (id(self),)
+
+    def __repr__(self) -> str:
+        return f"Plan({id(self)})"
+
     def call(self) -> None:
         self.calls += 1
         if self.calls in self.raises:
-            raise self.raises[self.calls]
+            raise copy.copy(self.raises[self.calls])  # a raised one would hold frames, and they the environment
+
+
+def _plan(key: int) -> Plan:
+    return _PLANS[key]
 
 
 class Failing:

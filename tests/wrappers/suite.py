@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gem.errors import ContractError
-from tests.wrappers.envs import TWINS
+from tests.wrappers.envs import TWINS, AsyncMessageGame, AsyncTextGame, MessageGame, TextGame, closing
 from tests.wrappers.paths import Path, go_on, play
 
 GUESSES = "37x81025946"
@@ -34,6 +34,22 @@ class WrapperSuite:
 
     def wrap(self, env: Any) -> Any:
         raise NotImplementedError
+
+    @pytest.fixture(
+        params=[(TextGame, "sync"), (MessageGame, "async"), (AsyncTextGame, "async"), (AsyncMessageGame, "sync")],
+        ids=lambda pair: f"{pair[0].__name__}-{pair[1]}",
+    )
+    def combination(self, request: Any) -> Any:
+        """Half of the eight there are; the first test plays them all."""
+        return request.param
+
+    @pytest.fixture
+    def game(self, combination: Any) -> Any:
+        yield from closing(combination[0])
+
+    @pytest.fixture
+    def path(self, combination: Any, both: Any) -> Path:
+        return both[0] if combination[1] == "sync" else both[1]
 
     @pytest.fixture
     def wrapped(self, game: Any) -> Any:

@@ -57,10 +57,10 @@ class Game2048(Game):
     def rules(self) -> str:
         """Return the rules."""
         return (
-            f"This is 2048 on a board of 4x4. A move slides all tiles as far as they go in one direction, and two equal tiles that meet "
-            f"merge into one of twice the value (each tile merges at most once a move). Then a 2, or now and then a 4, appears on a "
-            f"random empty cell. Make a tile of {self.target} in at most {self.max_turns} turns. You lose when no move is left. A direction "
-            f"in which no tile can move is not allowed and costs a turn. Empty cells are shown as dots.\n{self.FORMAT}"
+            f"This is 2048 on a board of 4x4. A move slides all tiles as far as they go in one direction; two equal tiles that meet "
+            f"merge into one of twice the value, each at most once a move. Then a 2, or now and then a 4, appears on a random empty cell. "
+            f"Make a tile of {self.target} in at most {self.max_turns} turns. You lose when no move is left. A direction in which no "
+            f"tile can move is not allowed and costs a turn. Empty cells are shown as dots.\n{self.FORMAT}"
         )
 
     def board(self) -> str:
@@ -72,9 +72,7 @@ class Game2048(Game):
         """Slide the tiles and add one."""
         way = _WAY_OF.get(move)
         if way is None:
-            way = _WAY_OF.get(direction(move) or "")
-            if way is None:
-                raise Unreadable("the box does not hold a direction")
+            way = _read(move)
         slid = slide(self.tiles, way)
         if slid == self.tiles:
             raise Illegal(f"No tile can move {WAYS[way]}.")
@@ -95,7 +93,7 @@ class Game2048(Game):
         return reward
 
     def gold(self) -> Any:
-        """Return the draws that place the first tiles to come: the cell is the nth empty one, n being draw x empty cells."""
+        """Return the draws that place the next tiles: `draw * empty cells`, rounded down, counts empty cells row by row."""
         return self._draws(8)
 
     def _draws(self, count: int) -> list[float]:
@@ -113,12 +111,18 @@ class Game2048(Game):
 
     def best_move(self, rng: random.Random) -> str | None:
         """Follow a line planned with the tiles to come in sight."""
-        way = self._line.get((self._moves, self.tiles))
-        if way is None:
+        now = self._moves, self.tiles
+        if now not in self._line:
             line = plan(self.tiles, self._draws(HORIZON), self._goal)
             self._line = {(self._moves + at, tiles): way for at, (tiles, way) in enumerate(line)}
-            way = self._line.get((self._moves, self.tiles))
-        return None if way is None else WAYS[way]
+        return WAYS[self._line[now]] if now in self._line else None
+
+
+def _read(move: str) -> int:
+    word = direction(move.strip(" ()[]<>"))
+    if word is None:
+        raise Unreadable("the box does not hold a direction")
+    return _WAY_OF[word]
 
 
 def turns_enough(target: int) -> int:

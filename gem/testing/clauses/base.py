@@ -39,13 +39,14 @@ CLAUSES: dict[str, Clause] = {}
 
 
 def clause(*needs: str) -> Callable[[Callable[[Subject], None]], Callable[[Subject], None]]:
-    """Register a check under its function's name; its docstring is what the clause says."""
+    """Register a check under its function's name; its docstring is what the clause says, and its needs' needs are its own."""
 
     def add(check: Callable[[Subject], None]) -> Callable[[Subject], None]:
         later = [need for need in needs if need not in CLAUSES]
         if later:  # clauses are judged in order
             raise ValueError(f"{check.__name__} needs {later}, which stand after it")
-        CLAUSES[check.__name__] = Clause(check.__name__, (check.__doc__ or "").strip(), check, needs)
+        closed = dict.fromkeys(name for need in needs for name in (*CLAUSES[need].needs, need))
+        CLAUSES[check.__name__] = Clause(check.__name__, (check.__doc__ or "").strip(), check, tuple(closed))
         return check
 
     return add

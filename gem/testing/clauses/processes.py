@@ -21,7 +21,7 @@ import cloudpickle  # type: ignore[import-untyped]
 from gem.core import Env
 from gem.specs import EnvInfo
 from gem.testing.clauses.base import Breach, Subject, clause, first_difference
-from gem.testing.clauses.tasks import KEYED
+from gem.testing.clauses.tasks import HASHED
 
 __all__ = ["serve"]
 
@@ -30,7 +30,7 @@ _SERVE = "from gem.testing.clauses.processes import serve; serve()"
 _asking = threading.Lock()
 
 
-@clause(*KEYED, "task_hashes_are_stable")
+@clause(*HASHED)
 def same_in_every_process(subject: Subject) -> None:
     """The same seed gives the same episode and task in every process: nothing depends on the hash of a string."""
     if not subject.info.deterministic:

@@ -13,7 +13,7 @@ from gem.testing.clauses.shape import PLAYABLE
 
 __all__ = ["CHANCE", "same_when_asked"]
 
-CHANCE = (*PLAYABLE, "leaves_global_random_alone", "calls_super_reset", "same_seed_same_episode", "random_action_changes_nothing")
+CHANCE = ("random_action_changes_nothing",)
 
 
 def _global_state() -> Any:
@@ -55,7 +55,18 @@ def calls_super_reset(subject: Subject) -> None:
         expect(base._episode_seed == 7, "reset(seed=7) did not reach Env.reset: begin with super().reset(seed, options)")
 
 
-@clause(*PLAYABLE, "calls_super_reset")
+@clause("leaves_global_random_alone", "calls_super_reset")
+def same_seed_same_episode(subject: Subject) -> None:
+    """The same seed and actions give the same episode, on a fresh environment."""
+    if not subject.info.deterministic:
+        return
+    for seed in subject.seeds:
+        actions = subject.play(seed).actions
+        one, two = subject.replay(seed, actions), subject.replay(seed, actions)
+        expect_same(one, two, f"seed {seed} played twice gave two episodes")
+
+
+@clause("same_seed_same_episode")
 def unseeded_resets_follow_the_stream(subject: Subject) -> None:
     """Resets without a seed take the stream of seeds that `make(seed=...)` begins: pass the None on to `Env.reset`."""
     one, again, other = (_stream(subject, seed) for seed in (5, 5, 6))
@@ -71,18 +82,7 @@ def _stream(subject: Subject, seed: int) -> list[Any]:
         return [(kept(env.reset()[0]), base._episode_seed) for _ in range(3)]
 
 
-@clause(*PLAYABLE, "leaves_global_random_alone", "calls_super_reset")
-def same_seed_same_episode(subject: Subject) -> None:
-    """The same seed and actions give the same episode, on a fresh environment."""
-    if not subject.info.deterministic:
-        return
-    for seed in subject.seeds:
-        actions = subject.play(seed).actions
-        one, two = subject.replay(seed, actions), subject.replay(seed, actions)
-        expect_same(one, two, f"seed {seed} played twice gave two episodes")
-
-
-@clause(*PLAYABLE, "same_seed_same_episode")
+@clause("same_seed_same_episode")
 def random_action_changes_nothing(subject: Subject) -> None:
     """`sample_random_action` leaves the episode as it is."""
     same_when_asked(subject, "sample_random_action", lambda env: env.sample_random_action())
@@ -127,21 +127,6 @@ def same_when_asked(subject: Subject, name: str, ask: Callable[[Any], object], *
             return action
 
         expect_same(subject.replay(seed, actions), subject.play(seed, policy), f"the episode changed because {name} was called")
-
-
-@clause(*PLAYABLE)
-def reset_begins_again(subject: Subject) -> None:
-    """After an end, `reset` begins a new episode that is not over at once."""
-    fresh = [subject.play(seed) for seed in subject.seeds]
-    with subject.make() as env:
-        subject.play(subject.seeds[0], env=env)
-        try:
-            later = [subject.play(seed, env=env) for seed in subject.seeds]
-        except Exception as why:
-            raise Breach(f"an episode after an end raised {type(why).__name__}: {why!s:.100}") from why
-    expect(any(episode.ended for episode in later) or not any(episode.ended for episode in fresh), "episodes after an end never end")
-    turns = [max(len(episode.steps) for episode in episodes) for episodes in (fresh, later)]
-    expect(turns[1] > 1 or turns[0] <= 1, "episodes after an end are over at once")
 
 
 @clause(*CHANCE, "reset_begins_again")

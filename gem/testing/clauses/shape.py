@@ -13,14 +13,7 @@ from gem.testing.clauses.base import NONSENSE, Breach, Subject, clause, expect
 
 __all__ = ["PLAYABLE", "SHAPE"]
 
-SHAPE = (
-    "close_may_be_repeated",
-    "reset_takes_seed_and_options",
-    "never_raises",
-    "reset_returns_pair",
-    "step_returns_five",
-    "info_is_dict",
-)
+SHAPE = ("info_is_dict",)
 PLAYABLE = (*SHAPE, "flags_are_bools")
 # Trainers put these beside the info's own names in one dict.
 RESERVED = frozenset({"observation", "reward", "messages", "prompt_ids", "response_ids", "infer_logprobs", "actions_left", "llm_response"})
@@ -80,20 +73,19 @@ def reset_takes_seed_and_options(subject: Subject) -> None:
         expect(bound.arguments.get("seed", 0) == 0, f"the first argument of reset{signature} is not the seed")
 
 
-@clause("close_may_be_repeated", "reset_takes_seed_and_options")
+@clause("reset_takes_seed_and_options")
 def never_raises(subject: Subject) -> None:
     """Resets, random play and the oracle's play raise nothing."""
     try:
         with subject.make() as env:
             env.reset()
             env.reset(seed=0, options={})
-        del env
         _ = subject.results
     except Exception as why:
         raise Breach(f"play raised {type(why).__name__}: {why!s:.200}") from why
 
 
-@clause("reset_takes_seed_and_options", "never_raises")
+@clause("never_raises")
 def reset_returns_pair(subject: Subject) -> None:
     """`reset` returns (observation, info)."""
     with subject.make() as env:
@@ -101,7 +93,7 @@ def reset_returns_pair(subject: Subject) -> None:
     expect(isinstance(result, tuple) and len(result) == 2, f"reset returned {result!r:.100}")
 
 
-@clause("never_raises", "reset_returns_pair")
+@clause("reset_returns_pair")
 def step_returns_five(subject: Subject) -> None:
     """`step` returns (observation, reward, terminated, truncated, info)."""
     with subject.make() as env:
@@ -111,13 +103,36 @@ def step_returns_five(subject: Subject) -> None:
         expect(isinstance(result, tuple) and len(result) == 5, f"step returned {result!r:.100}")
 
 
-@clause("never_raises", "step_returns_five")
+@clause("step_returns_five")
 def info_is_dict(subject: Subject) -> None:
     """`info` is a dict with string keys."""
     for info in subject.infos:
         expect(isinstance(info, dict), f"info is a {type(info).__name__}")
         odd = [key for key in info if not isinstance(key, str)]
         expect(not odd, f"info has the key {odd[:1]}, which is not a string")
+
+
+@clause("step_returns_five")
+def flags_are_bools(subject: Subject) -> None:
+    """`terminated` and `truncated` are bools (not 0, 1, None or numpy's)."""
+    for _, _, terminated, truncated, _ in subject.steps:
+        for name, flag in (("terminated", terminated), ("truncated", truncated)):
+            expect(type(flag) is bool, f"{name} is {flag!r:.60} of type {type(flag).__name__}")
+
+
+@clause(*PLAYABLE)
+def reset_begins_again(subject: Subject) -> None:
+    """After an end, `reset` begins a new episode that is not over at once."""
+    fresh = [subject.play(seed) for seed in subject.seeds]
+    with subject.make() as env:
+        subject.play(subject.seeds[0], env=env)
+        try:
+            later = [subject.play(seed, env=env) for seed in subject.seeds]
+        except Exception as why:
+            raise Breach(f"an episode after an end raised {type(why).__name__}: {why!s:.100}") from why
+    expect(any(episode.ended for episode in later) or not any(episode.ended for episode in fresh), "episodes after an end never end")
+    turns = [max(len(episode.steps) for episode in episodes) for episodes in (fresh, later)]
+    expect(turns[1] > 1 or turns[0] <= 1, "episodes after an end are over at once")
 
 
 @clause(*SHAPE)
@@ -142,16 +157,13 @@ def _odd_part(value: Any) -> str | None:
     return None if type(value) in _PLAIN else f"a {type(value).__module__}.{type(value).__qualname__}"
 
 
-@clause(*SHAPE)
+@clause("reset_begins_again")
 def info_is_fresh(subject: Subject) -> None:
     """Every `info` is a dict of its own that later calls leave alone, all the way down."""
-    seen = _kept_by_caller(subject, -1)
-    for turn, (info, shown) in enumerate(seen):
-        expect(all(info is not other for other, _ in seen[:turn]), "two calls returned the same info dict")
-        expect(repr(info) == shown, f"a later call changed an info that was returned before: {shown:.80} became {info!r:.80}")
+    _expect_unchanged(subject, -1, "an info")
 
 
-@clause("never_raises", "step_returns_five")
+@clause("step_returns_five")
 def observation_in_space(subject: Subject) -> None:
     """An observation is text, or a list of chat messages, as `observation_space` says, and of one kind throughout."""
     with subject.make() as env:
@@ -165,26 +177,27 @@ def observation_in_space(subject: Subject) -> None:
     expect(len(kinds) == 1, "some observations are text and some are chat messages")
 
 
-@clause("step_returns_five", "observation_in_space")
+@clause("reset_begins_again", "observation_in_space")
 def observation_is_not_aliased(subject: Subject) -> None:
     """An observation that was returned does not change later."""
-    for obs, shown in _kept_by_caller(subject, 0):
-        expect(repr(obs) == shown, f"a later call changed an observation that was returned before: {shown:.80} became {obs!r:.80}")
+    _expect_unchanged(subject, 0, "an observation")
 
 
-def _kept_by_caller(subject: Subject, place: int) -> list[tuple[Any, str]]:
-    """Return one part of what each call of two episodes returned, and how it looked then."""
+def _expect_unchanged(subject: Subject, place: int, what: str) -> None:
+    """Raise `Breach` where a later call changes one part of what a call returned, or returns a dict again."""
     seen: list[tuple[Any, str]] = []
     with subject.make() as env:
         for seed in subject.seeds[:2]:
             result: Any = env.reset(seed=seed)
-            seen.append((result[place], repr(result[place])))
             for _ in range(10):
-                result = env.step(env.sample_random_action())
-                seen.append((result[place], repr(result[place])))
-                if result[2] or result[3]:
+                part = result[place]
+                expect(not isinstance(part, dict) or all(part is not other for other, _ in seen), "two calls returned the same info dict")
+                seen.append((part, repr(part)))
+                if len(result) == 5 and (result[2] or result[3]):
                     break
-    return seen
+                result = env.step(env.sample_random_action())
+                for part, shown in seen:
+                    expect(repr(part) == shown, f"a later call changed {what} that was returned before: {shown:.80} became {part!r:.80}")
 
 
 @clause(*SHAPE)
@@ -211,7 +224,7 @@ def invalid_action_says_why(subject: Subject) -> None:
         expect(fine, f"invalid_action is {found!r:.100}")
 
 
-@clause("never_raises", "step_returns_five")
+@clause("step_returns_five")
 def actions_are_text(subject: Subject) -> None:
     """Random and oracle actions are text, or a chat message, or in `action_space`."""
     for name in ("sample_random_action", *(["oracle_action"] if subject.info.oracle == "actions" else [])):
@@ -222,26 +235,18 @@ def actions_are_text(subject: Subject) -> None:
             expect(fine, f"{name} returned {action!r:.80}, a {type(action).__name__}")
 
 
-@clause("never_raises", "step_returns_five")
+@clause("step_returns_five")
 def reward_is_float(subject: Subject) -> None:
     """A reward is a float (not an int, a bool, an array, or None)."""
     for _, reward, *_ in subject.steps:
         expect(type(reward) is float, f"a reward is {reward!r:.60} of type {type(reward).__name__}")
 
 
-@clause("never_raises", "step_returns_five")
+@clause("step_returns_five")
 def reward_is_finite(subject: Subject) -> None:
     """A reward is finite."""
     for _, reward, *_ in subject.steps:
         expect(not isinstance(reward, float) or math.isfinite(reward), f"a reward is {reward}")
-
-
-@clause("never_raises", "step_returns_five")
-def flags_are_bools(subject: Subject) -> None:
-    """`terminated` and `truncated` are bools (not 0, 1, None or numpy's)."""
-    for _, _, terminated, truncated, _ in subject.steps:
-        for name, flag in (("terminated", terminated), ("truncated", truncated)):
-            expect(type(flag) is bool, f"{name} is {flag!r:.60} of type {type(flag).__name__}")
 
 
 @clause("flags_are_bools")

@@ -15,8 +15,8 @@ class Good(Counting):
     kind: Any = float
 
     def step(self, action: Any) -> Any:
-        obs, reward, terminated, truncated, info = super().step(action)
-        return obs, type(self).kind(self.right == 5), terminated, truncated, info
+        obs, _, *rest = super().step(action)
+        return obs, type(self).kind(self.right == 5), *rest
 
 
 class Broken(Good):

@@ -1,4 +1,4 @@
-"""Frees its lock when it is closed, and can't be closed again."""
+"""Deletes its notes when it is closed, and can't be closed again."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ BREAKS = "close_may_be_repeated"
 
 
 class Good(Counting):
-    """Remembers that it has closed."""
+    """Deletes them where there are any."""
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.notes: list[str] = []
+        return super().reset(seed, options)
 
     def close(self) -> None:
         self.__dict__.pop("notes", None)
         super().close()
 
 
-class Broken(Counting):
-    """Deletes what the first reset made, whether it is there or not."""
-
-    def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        self.notes: list[str] = []
-        return super().reset(seed, options)
+class Broken(Good):
+    """Deletes them whenever there was a reset."""
 
     def close(self) -> None:
         if self.task_key:

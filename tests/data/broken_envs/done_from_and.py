@@ -15,7 +15,7 @@ class Good(Counting):
     kind: Any = bool
 
     def step(self, action: Any) -> Any:
-        obs, reward, terminated, truncated, info = super().step(action)
+        obs, reward, terminated, _, info = super().step(action)
         late = self.right and self.turn > self.max_turns
         return obs, reward, terminated, type(self).kind(late), info
 

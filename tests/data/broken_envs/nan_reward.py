@@ -21,7 +21,7 @@ class Good(Counting):
         return super().reset(seed, options)
 
     def step(self, action: Any) -> Any:
-        obs, reward, terminated, truncated, info = super().step(action)
+        obs, _, terminated, truncated, info = super().step(action)
         self.readable += "invalid_action" not in info
         with np.errstate(invalid="ignore"):
             share = float(np.divide(self.right, max(self.readable, self.least)))

@@ -14,7 +14,7 @@ class Good(Counting):
 
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
         obs, info = super().reset(seed, options)
-        return f"Puzzle of {len(self.task_key)} letters. {obs}", info
+        return f"Puzzle {self.task_key}. {obs}", info
 
 
 class Broken(Counting):

@@ -15,8 +15,8 @@ class Good(Counting):
     win: float = 1.0
 
     def step(self, action: Any) -> Any:
-        obs, reward, terminated, truncated, info = super().step(action)
-        return obs, self.win if self.right == 5 else 0.0, terminated, truncated, info
+        obs, _, *rest = super().step(action)
+        return obs, self.win if self.right == 5 else 0.0, *rest
 
 
 class Broken(Good):

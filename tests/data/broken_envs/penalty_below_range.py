@@ -1,0 +1,26 @@
+"""Takes 0.1 for an unreadable answer, and declares rewards from 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tests.data.broken_envs.counting import INFO, Counting
+
+BREAKS = "rewards_stay_in_range"
+
+
+class Broken(Counting):
+    """Declares 0 to 1."""
+
+    def step(self, action: Any) -> Any:
+        obs, reward, terminated, truncated, info = super().step(action)
+        if "invalid_action" in info:
+            reward -= 0.1
+        return obs, reward, terminated, truncated, info
+
+
+class Good(Broken):
+    """Declares what it pays."""
+
+    info = replace(INFO, reward_range=(-0.8, 1.0))
