@@ -55,14 +55,14 @@ def games_table() -> str:
 
 def _game(row: EnvSpec) -> tuple[str, ...]:
     keywords = {name: value for name, value in row.kwargs.items() if name != "max_turns"}
-    if "is_random" in keywords:
-        turns = "drawn"
-    else:
-        signature = inspect.signature(load_entry_point(row.entry_point))
-        turns = str(row.kwargs.get("max_turns", signature.parameters["max_turns"].default))
+    turns = "drawn" if "is_random" in keywords else str(row.kwargs.get("max_turns") or _default_turns(row))
     shown = ", ".join(f"`{name}={value!r}`" for name, value in keywords.items())
     low, high = row.info.reward_range
     return f"`{row.id}`", shown or "-", turns, f"{low:g} to {high:g}", row.info.split, row.info.oracle_sees
+
+
+def _default_turns(row: EnvSpec) -> object:
+    return inspect.signature(load_entry_point(row.entry_point)).parameters["max_turns"].default
 
 
 def clauses_table() -> str:

@@ -127,9 +127,11 @@ class EnvSpec:
         if isinstance(self.entry_point, str) and not _ENTRY_POINT.fullmatch(self.entry_point):
             raise RegistrationError(f"{self.id}: entry point {self.entry_point!r:.80} is not of the form 'package.module:Class'")
         try:
-            json.dumps(dict(self.kwargs), allow_nan=False)
+            text = json.dumps(dict(self.kwargs), allow_nan=False)
         except (TypeError, ValueError) as why:
             raise RegistrationError(f"{self.id}: kwargs must be JSON values ({why}). Give live objects to make(...) instead") from None
+        # A copy in JSON's own types: what is read back from JSON is then equal, and nobody else holds it.
+        object.__setattr__(self, "kwargs", json.loads(text))
 
     def to_json(self) -> str:
         """Return the spec as one JSON object.

@@ -39,3 +39,15 @@ def test_a_value_that_cannot_be_read_is_named(variable, value):
 def test_settings_are_frozen():
     with pytest.raises(AttributeError):
         Settings().plugins = False
+
+
+def test_no_retries_may_be_asked_for():
+    assert Settings.from_environ({"GEM_HTTP_RETRIES": "0"}).http_retries == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "plugins"),
+    [("1", True), ("TRUE", True), ("yes", True), ("On", True), ("0", False), ("False", False), ("NO", False), ("off", False), ("", False)],
+)
+def test_a_flag_may_be_written_in_many_ways(value, plugins):
+    assert Settings.from_environ({"GEM_PLUGINS": value}).plugins is plugins

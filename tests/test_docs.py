@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from gem.cli.app import app
+from gem.cli.scaffolding import scaffold
 from gem.envs.games.specs import SPECS
 from gem.specs import load_entry_point
 from gem.wrappers import NAMES as WRAPPERS
@@ -26,6 +27,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A command that ends in this reads what a person types; here it reads these lines.
 INTERACTIVE, TYPED = "# interactive", "hint\nquit\n"
+# A command that ends in this is of a package that the page installs before; here nothing is installed.
+INSTALLED = "# once installed"
 RUNNER = """
 import sys
 namespace = {"__name__": "__main__"}
@@ -46,9 +49,9 @@ def blocks(page: Path, language: str) -> list[tuple[int, str]]:
 
 
 def commands(page: Path) -> list[str]:
-    """Return the lines of shell blocks that run `python -m gem`, and the `cd` before them."""
+    """Return the lines of shell blocks that run `python -m gem`, or the doctor."""
     lines = [line.strip() for _, block in blocks(page, "bash") for line in block.splitlines()]
-    return [line for line in lines if re.search(r"(^|\| )python -m gem\b|^cd ", line)]
+    return [line for line in lines if re.search(r"(^|\| )python -m gem", line) and not line.endswith(INSTALLED)]
 
 
 def clean_environ() -> dict[str, str]:
@@ -109,16 +112,11 @@ def test_what_a_page_takes_from_the_code_is_up_to_date(name, generated):
     assert page.read_text("utf-8") == generated[page], f"{name} is out of date: run python docs/make_reference.py"
 
 
-def test_the_tutorial_holds_the_files_of_the_scaffold():
-    from gem.cli.scaffolding import scaffold
-
+def test_the_tutorial_holds_the_files_of_the_scaffold(tmp_path):
+    root = scaffold("my-envs", kind="multi", out=tmp_path)
     page = (ROOT / "docs" / "write-your-own-environment.md").read_text("utf-8")
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        root = scaffold("my-envs", kind="multi", out=Path(folder))
-        for name in ("my_envs/env.py", "my_envs/specs.py", "tests/test_env.py", "pyproject.toml"):
-            assert (root / name).read_text().strip() in page, name
+    for name in ("my_envs/env.py", "my_envs/specs.py", "tests/test_env.py", "pyproject.toml"):
+        assert (root / name).read_text().strip() in page, name
 
 
 def sections(page: Path) -> dict[str, str]:
@@ -149,6 +147,13 @@ def test_each_wrapper_is_in_the_concepts():
     page = (ROOT / "docs" / "concepts.md").read_text("utf-8")
     assert [name for name in WRAPPERS if f"`{name}`" not in page] == []
     assert [target.__name__ for target, _ in WRAPPERS.values() if f"`{target.__name__}`" not in page] == []
+
+
+def test_each_layer_is_in_the_architecture():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    layers = (ROOT / ".importlinter").read_text().partition("layers =")[2].partition("\n\n")[0]
+    listed = [[name for name in re.findall(r"`(\w+)`", row.split("|")[1])] for row in sections(page)["Layers"].splitlines() if row.startswith("| `")]
+    assert listed == [re.findall(r"\w+", line) for line in layers.split("\n") if line.strip()]
 
 
 # -- links and pages ---------------------------------------------------------------------------------------------------

@@ -75,3 +75,8 @@ def test_errors_survive_pickle(cls):
     found = pickle.loads(pickle.dumps(cls("what, where, what to do")))
     assert type(found) is cls
     assert str(found) == "what, where, what to do"
+
+
+def test_a_sandbox_may_come_back_but_not_where_there_is_none():
+    assert ErrorInfo.of(errors.SandboxError("x"), "step").retryable
+    assert not ErrorInfo.of(errors.SandboxUnavailable("x"), "step").retryable

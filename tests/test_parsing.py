@@ -164,3 +164,12 @@ def test_the_text_of_a_message_is_its_text_parts():
     assert message_text([{"role": "user", "content": "x"}, message]) == "x\na\nb"
     assert message_text({"role": "assistant", "content": None, "tool_calls": []}) == ""
     assert message_text(None) == message_text(3) == ""
+
+
+def test_of_nested_boxes_the_inner_is_the_last_whatever_braces_it_holds():
+    assert last_boxed(r"\boxed{\boxed{\frac{1}{2}}}") == r"\frac{1}{2}"
+    assert last_boxed(r"\boxed{5 is \fbox{6} or so}") == "6"
+
+
+def test_a_line_that_names_a_language_does_not_close_a_fence():
+    assert last_fence("```md\nwrite\n```py\nx\n```") == Fence("md", "write\n```py\nx\n")

@@ -87,3 +87,22 @@ def test_lines_of_every_older_version_are_readable(path):
     episodes = list(read_trajectories(path))
     assert episodes
     assert all(episode.turns for episode in episodes)
+
+
+def test_wall_times_are_kept_apart_from_the_info():
+    episode = Trajectory(env_id="game:X")
+    turn = episode.add_turn("o", "a", 0.0, False, False, {"pegs": 1, "timing": {"step_s": 0.5}})
+    assert (turn.info, turn.timing) == ({"pegs": 1}, {"step_s": 0.5})
+
+
+def test_an_agents_fault_is_an_end_and_neither_won_nor_lost():
+    episode = played()
+    episode.fail(ErrorInfo.of(TimeoutError("slow"), "agent"))
+    assert (episode.terminated, episode.truncated, episode.success) == (False, True, None)
+
+
+def test_episodes_are_added_to_a_file_and_replace_none(tmp_path):
+    path = tmp_path / "e.jsonl"
+    write_trajectories(path, [played()])
+    write_trajectories(path, [played(), played()])
+    assert len(list(read_trajectories(path))) == 3

@@ -1,12 +1,15 @@
 """The command line: `gem-gym`, `gem` and `python -m gem`.
 
-`main` turns errors into a line and an exit code: 0 done, 1 the answer is no (a check failed), 2 wrong use, 130 interrupted.
+`main` turns errors into a line and an exit code: 0 done, 1 the answer is no (a check failed, an episode was cut off by a fault),
+2 wrong use, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -14,31 +17,63 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    try:
+        from gem.cli.screen import ReaderGone, mend_streams
+
+        mend_streams()
+        try:
+            return _run(list(sys.argv[1:] if argv is None else argv))
+        except ReaderGone:
+            # `gem list | head`: nothing more can be said, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+    except KeyboardInterrupt as why:
+        if argv is None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the exit
+        # The terminal has put ^C where the cursor was.
+        print("\n" * sys.stderr.isatty() + (str(why) or "interrupted"), file=sys.stderr)
+        return 130
+
+
+def _run(args: list[str]) -> int:
+    from typer.main import get_command
+
     from gem.cli.app import app
+    from gem.cli.screen import flush
     from gem.errors import GemError
 
+    command = get_command(app)
     try:
-        code = app(args=None if argv is None else list(argv), prog_name="gem", standalone_mode=False)
+        if not args:
+            print(command.get_help(command.make_context(_program(), ["--help"], resilient_parsing=True)), file=sys.stderr)
+            return 2
+        # Not app(): it would turn Ctrl-C and a closed pipe into exits of its own.
+        with command.make_context(_program(), args) as context:
+            code = command.invoke(context)
+        flush()
     except GemError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        name = "Error" if type(error) is GemError else type(error).__name__
+        print(f"{name}: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader has gone (`gem list | head`): nothing more can be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         return _usage(error)
     return code if isinstance(code, int) else 0
 
 
+def _program() -> str:
+    """Return what the user typed to get here."""
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return name if name in ("gem", "gem-gym") else "python -m gem"
+
+
 def _usage(error: Exception) -> int:
-    """Show a mistake in the command line as click does; raise anything else."""
-    if type(error).__name__ in ("Abort", "Exit"):
-        return 130 if type(error).__name__ == "Abort" else int(getattr(error, "exit_code", 0))
-    if not hasattr(error, "show") or not hasattr(error, "exit_code"):
+    """Tell a mistake in the command line in one line; raise anything else."""
+    code, message = getattr(error, "exit_code", None), getattr(error, "format_message", None)
+    if not isinstance(code, int):
         raise error
-    error.show()
-    return int(error.exit_code)
+    if message is not None:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else _program()
+        text = str(message()).replace("Value error, ", "").rstrip(".")
+        print(f"Error: {text}{'' if text.endswith('?') else '.'} Help: {path} --help", file=sys.stderr)
+    return code

@@ -1,102 +1,81 @@
-"""`gem list` and `gem info`."""
+"""Which environments there are: `gem list`, and ids by pattern for the other commands."""
 
 from __future__ import annotations
 
 import json as jsonlib
-import platform
-from dataclasses import asdict, fields
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import asdict
+from difflib import get_close_matches
 from typing import Any
 
-from rich.table import Table
-
-from gem.cli.screen import screen
-from gem.config import Settings, settings
-from gem.envs.registration import list_envs, spec
+from gem.cli.screen import say, shown_width
+from gem.cli.table import Column, table
+from gem.envs.registration import list_envs
 from gem.errors import EnvNotFound
 from gem.specs import EnvSpec
 
-__all__ = ["info_command", "list_command"]
+__all__ = ["is_pattern", "list_command", "matching", "row_of"]
 
 
-def _row(row: EnvSpec) -> dict[str, Any]:
-    entry = row.entry_point if isinstance(row.entry_point, str) else repr(row.entry_point)
-    return {"id": row.id, "entry_point": entry, "kwargs": dict(row.kwargs), "max_turns": row.max_turns, **asdict(row.info)}
+def is_pattern(text: str) -> bool:
+    """Say whether `text` is a shell pattern, not an id."""
+    return any(sign in text for sign in "*?[")
+
+
+def matching(pattern: str, *, offline: bool = False) -> list[EnvSpec]:
+    """Return the environments whose id matches a shell pattern.
+
+    Raises:
+        EnvNotFound: none does; the message names what is near.
+    """
+    rows = list_envs(pattern, offline_only=offline)
+    if rows:
+        return rows
+    if offline and list_envs(pattern):
+        raise EnvNotFound(f"no environment that matches {pattern!r:.120} works offline. Leave out --offline to see them")
+    raise EnvNotFound(f"no environment matches {pattern!r:.120}.{_near(pattern)} All of them: python -m gem list")
+
+
+def _near(pattern: str) -> str:
+    ids = [row.id for row in list_envs()]
+    bare = pattern.strip("*?").lower()
+    if bare and any(bare in id.lower() for id in ids):
+        found = next(id for id in ids if bare in id.lower())
+        start = found.lower().index(bare)
+        return f" Did you mean '*{found[start : start + len(bare)]}*'?"
+    near = get_close_matches(pattern, ids, n=3, cutoff=0.6)
+    if near:
+        return f" Did you mean {' or '.join(map(repr, near))}?"
+    families = sorted({id.partition(":")[0] for id in ids if ":" in id})
+    family = get_close_matches(pattern.partition(":")[0], families, n=1)
+    return f" Did you mean '{family[0]}:{pattern.partition(':')[2] or '*'}'?" if family else ""
+
+
+def row_of(row: EnvSpec) -> dict[str, Any]:
+    """Return what is known of an environment without building it."""
+    return {
+        "id": row.id,
+        "entry_point": row.entry_point if isinstance(row.entry_point, str) else repr(row.entry_point),
+        "kwargs": dict(row.kwargs),
+        "wrappers": [wrapper.entry_point for wrapper in row.wrappers],
+        "requires": list(row.requires),
+        "max_turns": row.kwargs.get("max_turns") if row.max_turns is None else row.max_turns,
+        **asdict(row.info),
+    }
 
 
 def list_command(pattern: str, *, json: bool, offline: bool) -> int:
-    """Print the environments whose id matches; exit code 2 where none does."""
-    rows = list_envs(pattern, offline_only=offline)
-    if not rows:
-        raise EnvNotFound(f"no environment matches {pattern!r}. All of them: python -m gem list")
+    """Print the environments whose id matches."""
+    rows = matching(pattern, offline=offline)
     if json:
-        print(jsonlib.dumps([_row(row) for row in rows], indent=2))
+        say(jsonlib.dumps([row_of(row) for row in rows], indent=2))
         return 0
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("id", no_wrap=True)
-    table.add_column("what it is", overflow="ellipsis", no_wrap=True)
-    table.add_column("oracle")
-    table.add_column("snapshot")
-    for row in rows:
-        table.add_row(row.id, row.info.description, row.info.oracle, row.info.snapshot)
-    screen().print(table)
+    width = shown_width()
+    cells = [(row.id, row.info.description + " (needs the network)" * (not row.info.offline)) for row in rows]
+    heading, *lines = table([Column("id"), Column("what it is")], cells, width=width)
+    say(heading, "bold")
+    for line in lines:
+        say(line)
+    if width is not None:
+        say()
+        say(f"{len(rows)} environment{'s' * (len(rows) != 1)}. More about one: python -m gem info ID", "dim")
     return 0
-
-
-def info_command(id: str | None, *, json: bool) -> int:
-    """Print all about one environment, or about this installation."""
-    facts = _installation() if id is None else _row(spec(id))
-    if json:
-        print(jsonlib.dumps(facts, indent=2, default=str))
-        return 0
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in facts.items():
-        if isinstance(value, dict) and value:
-            for key, item in value.items():
-                table.add_row(f"{name}.{key}", _shown(item))
-        else:
-            table.add_row(name, _shown(value))
-    screen().print(table)
-    return 0
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict) and {"value", "from"} <= value.keys():
-        return f"{value['value']}  ({value['from']}; {value['help']})"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value)) or "-"
-    return "-" if value in (None, {}, "") else str(value)
-
-
-def _installation() -> dict[str, Any]:
-    from gem_gym_doctor import check
-
-    packages = {}
-    for name in ("gem-gym", "gymnasium", "numpy", "httpx", "msgspec"):
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            packages[name] = "not installed"
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": packages,
-        "environments": len(list_envs()),
-        "settings": _settings(),
-        "doctor": check().summary,
-    }
-
-
-def _settings() -> dict[str, Any]:
-    now = settings()
-    return {
-        row.metadata["variable"]: {
-            "value": str(getattr(now, row.name)),
-            "from": "environment" if row.name in now.origins else "default",
-            "help": row.metadata["help"],
-        }
-        for row in fields(Settings)
-        if "variable" in row.metadata
-    }

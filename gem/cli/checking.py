@@ -5,56 +5,95 @@ from __future__ import annotations
 import json as jsonlib
 import os
 import sys
+import textwrap
 from typing import Any, cast
 
-
-from gem.cli.screen import screen
+from gem.cli.catalogue import is_pattern, matching
+from gem.cli.screen import say, shown_width
 from gem.core import Env
 from gem.envs.registration import ENV_REGISTRY, list_envs, spec
-from gem.errors import EnvNotFound, RegistrationError
+from gem.errors import GemError, RegistrationError
 from gem.specs import load_entry_point
 from gem.testing import find_breaches
 from gem.testing.clauses import CLAUSES
 
 __all__ = ["check_command"]
 
-
-def _targets(target: str) -> dict[str, Any]:
-    """Return what is to be checked, by the name to show."""
-    if any(sign in target for sign in "*?["):
-        found = {row.id: row.id for row in list_envs(target)}
-        if not found:
-            raise EnvNotFound(f"no environment matches {target!r}. All of them: python -m gem list")
-        return found
-    module, _, name = target.partition(":")
-    list_envs()
-    if target not in ENV_REGISTRY and name.isidentifier() and all(part.isidentifier() for part in module.split(".")):
-        # A class beside the caller is found as `python -m` would find it.
-        sys.path.insert(0, os.getcwd())
-        try:
-            cls = load_entry_point(target)
-        except RegistrationError:
-            spec(target)  # says which ids are near
-            raise
-        if not (isinstance(cls, type) and issubclass(cls, Env)):
-            raise RegistrationError(f"{target} is not a subclass of gem.Env")
-        return {target: cast(Any, cls)}
-    return {target: spec(target).id}
+_MADE = "made"  # stands where a clause does: what cannot be made breaks no clause and keeps none
 
 
 def check_command(target: str, *, episodes: int, json: bool) -> int:
     """Print which clauses of the contract are broken; return 1 where one is."""
+    targets = _targets(target)
     results: dict[str, dict[str, str]] = {}
-    console = screen()
-    for name, subject in _targets(target).items():
-        found = results[name] = find_breaches(subject, episodes=episodes)
-        if json:
-            continue
-        if not found:
-            console.print(f"[green]ok[/]      {name}  ({len(CLAUSES)} clauses)")
-        for clause, how in found.items():
-            console.print(f"[red]broken[/]  {name}  {clause}", end="\n")
-            console.print(f"        {how}\n        {CLAUSES[clause].says}", markup=False)
+    for name, subject in targets.items():
+        _now(f"checking {name} ({len(results) + 1} of {len(targets)})")
+        try:
+            found = find_breaches(subject, episodes=episodes)
+        except Exception as why:  # an author's environment fails in its own way: that is the answer
+            found = {_MADE: f"{type(why).__name__}: {why}"}
+        finally:
+            _now("")
+        results[name] = found
+        if not json:
+            _show(name, found)
     if json:
-        print(jsonlib.dumps(results, indent=2))
+        say(jsonlib.dumps(results, indent=2))
+    elif len(results) > 1:
+        broken = sum(map(bool, results.values()))
+        say(f"\n{broken} of {len(results)} are broken" if broken else f"\nall {len(results)} keep the contract", "bold")
     return int(any(results.values()))
+
+
+def _targets(target: str) -> dict[str, Any]:
+    """Return what is to be checked, by the name to show."""
+    if is_pattern(target):
+        return {row.id: row.id for row in matching(target)}
+    list_envs()
+    module, _, name = target.partition(":")
+    if target in ENV_REGISTRY or not name or not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+        return {target: spec(target).id}
+    cls = _load(target)
+    if not (isinstance(cls, type) and issubclass(cls, Env)):
+        raise RegistrationError(f"{target} is not a subclass of gem.Env")
+    return {target: cast(Any, cls)}
+
+
+def _load(target: str) -> Any:
+    # A class beside the caller is found as `python -m` would find it.
+    sys.path.insert(0, os.getcwd())
+    try:
+        return load_entry_point(target)
+    except RegistrationError:
+        if "." not in target.partition(":")[0]:
+            spec(target)  # a mistyped id looks the same: this says which ids are near
+        raise
+    except GemError:
+        raise
+    except Exception as why:
+        raise RegistrationError(f"{target.partition(':')[0]} cannot be imported: {type(why).__name__}: {why}") from None
+
+
+def _show(name: str, found: dict[str, str]) -> None:
+    if not found:
+        say(f"ok      {name}  ({len(CLAUSES)} clauses)", "green")
+        return
+    say(f"broken  {name}", "red")
+    for clause, how in found.items():
+        if clause == _MADE:
+            lines = [f"it cannot be made: {how}"]
+        else:
+            lines = [f"{clause}: {how}", f"  ({CLAUSES[clause].says})"]
+        width = shown_width()
+        for line in lines:
+            indent = " " * (len(line) - len(line.lstrip()))
+            parts = textwrap.wrap(line.strip(), max(width - 10, 30), break_on_hyphens=False) if width else [line.strip()]
+            for part in parts:
+                say(f"        {indent}{part}")
+
+
+def _now(text: str) -> None:
+    """Say on a terminal what is going on, until the next line."""
+    if sys.stderr.isatty():
+        width = shown_width() or 80
+        print(f"\r\x1b[K{text[: width - 1]}", end="", file=sys.stderr, flush=True)

@@ -3,114 +3,107 @@
 from __future__ import annotations
 
 import json as jsonlib
-import sys
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-
-from gem.cli.screen import screen
+from gem.cli.catalogue import is_pattern, matching
+from gem.cli.progress import RunProgress
+from gem.cli.results import by_environment, fault_lines, summary_lines
+from gem.cli.screen import Interrupted, say, shown_width
 from gem.config import settings
-from gem.envs.registration import list_envs, spec
-from gem.errors import EnvNotFound
+from gem.envs.registration import spec
+from gem.errors import GemError
 from gem.evaluation import Summary, evaluate
-from gem.rollout import agents
+from gem.rollout import Agent, agents
+from gem.rollout.driver import plan
 from gem.trajectory import Trajectory
 
-__all__ = ["eval_command", "summary_table"]
-
-
-def _ids(patterns: Sequence[str]) -> list[str]:
-    found: dict[str, None] = {}
-    for pattern in patterns:
-        rows = list_envs(pattern) if any(sign in pattern for sign in "*?[") else [spec(pattern)]
-        if not rows:
-            raise EnvNotFound(f"no environment matches {pattern!r}. All of them: python -m gem list")
-        found.update(dict.fromkeys(row.id for row in rows))
-    return list(found)
+__all__ = ["eval_command"]
 
 
 def eval_command(patterns: Sequence[str], *, agent: str, tasks: int, samples: int, out: Path | None, json: bool, **options: Any) -> int:
-    """Play, print the table, and say where the episodes are; return 1 where an episode failed."""
-    ids = _ids(patterns)
-    names = [name.strip() for name in agent.split(",") if name.strip()]
+    """Play, print the table, and say where the episodes are; return 1 where a fault cut off an episode."""
+    names = dict.fromkeys(name.strip() for name in agent.split(",") if name.strip()) or {"": None}
     players = [agents.get(name) for name in names]
-    folder = out or settings().runs_dir / datetime.now().strftime("%Y%m%d-%H%M%S")
+    ids = _ids(patterns)
+    asked = {"tasks": tasks, "samples": samples, "seed": options["seed"], "split": options["split"], "max_turns": options["max_turns"]}
+    planned = plan(ids, **asked)  # whatever can't be played is told before there is a folder
+    folder = _folder(out, players)
+    # What fails is counted in the table.
+    logging.getLogger("gem.rollout").setLevel(logging.ERROR)
+    faulted: list[Trajectory] = []
     summaries: list[Summary] = []
-    with _Progress(len(ids) * tasks * samples * len(players), quiet=json) as progress:
-        for player in players:
-            own = folder if len(players) == 1 else folder / player.name
-            summaries += evaluate(ids, player, out=own, tasks=tasks, samples=samples, on_episode=progress.count, **options).summaries
+    progress = RunProgress(len(planned), len(players), quiet=json)
+
+    def keep(episode: Trajectory) -> None:
+        progress.count(episode)
+        if not episode.valid:
+            faulted.append(episode)
+
+    try:
+        with progress:
+            for player in players:
+                progress.agent(player.name)
+                own = _own(folder, player, players)
+                summaries += evaluate(ids, player, out=own, tasks=tasks, samples=samples, on_episode=keep, **options).summaries
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted: {progress.ended} of {progress.total} episodes ended; they are in {folder}") from None
+    summaries = by_environment(summaries, ids)
     if json:
-        print(jsonlib.dumps({"out": str(folder), "envs": [asdict(row) for row in summaries]}, indent=2))
+        say(jsonlib.dumps({"out": str(folder), "envs": [asdict(row) for row in summaries]}, indent=2))
     else:
-        console = screen()
-        console.print(summary_table(summaries))
-        console.print(f"\nepisodes in {folder}", markup=False, soft_wrap=True)
-    return int(any(row.errors for row in summaries))
+        splits = dict.fromkeys(row.task.partition("/")[0] for row in planned)
+        how = f"split {' and '.join(splits)}, seed {options['seed']}"
+        _show(summaries, faulted, players, how, folder)
+    return int(bool(faulted))
 
 
-class _Progress:
-    """A progress line on a terminal: episodes, success so far, errors, time left. Nothing elsewhere."""
-
-    def __init__(self, total: int, *, quiet: bool) -> None:
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}"),
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*columns, console=screen(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty())
-        self._task = self._bar.add_task("episodes", total=total, told="")
-        self._won = self._ended = self._errors = 0
-
-    def __enter__(self) -> _Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *why: object) -> None:
-        self._bar.stop()
-
-    def count(self, episode: Trajectory) -> None:
-        self._errors += not episode.valid
-        self._ended += episode.success is not None
-        self._won += episode.success is True
-        told = f"success {self._won / self._ended:.0%}" if self._ended else ""
-        if self._errors:
-            told += f"  errors {self._errors}"
-        self._bar.update(self._task, advance=1, told=told)
+def _ids(patterns: Sequence[str]) -> list[str]:
+    rows = [row for pattern in patterns for row in (matching(pattern) if is_pattern(pattern) else [spec(pattern)])]
+    return list(dict.fromkeys(row.id for row in rows))
 
 
-def summary_table(summaries: Sequence[Summary]) -> Table:
-    """Return the numbers of a run as a table."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("environment", no_wrap=True)
-    table.add_column("agent", no_wrap=True)
-    for name in ("episodes", "errors", "reward", "95 %", "success", "95 %", "turns"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in summaries:
-        table.add_row(
-            row.env_id,
-            row.agent,
-            str(row.episodes),
-            str(row.errors),
-            _number(row.reward),
-            _interval(row.reward_interval),
-            _number(row.success),
-            _interval(row.success_interval),
-            "-" if row.turns is None else f"{row.turns:.1f}",
-        )
-    return table
+def _own(folder: Path, player: Agent, players: Sequence[Agent]) -> Path:
+    return folder if len(players) == 1 else folder / player.name
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _folder(out: Path | None, players: Sequence[Agent]) -> Path:
+    """Make the folder of the run.
+
+    Raises:
+        GemError: it holds a run already, or cannot be made.
+    """
+    folder = settings().runs_dir / datetime.now().strftime("%Y%m%d-%H%M%S") if out is None else out
+    if out is None:
+        number = 1
+        while folder.exists():  # another run began in this second
+            number += 1
+            folder = folder.with_name(f"{folder.name.partition('_')[0]}_{number}")
+    for held in (folder, *(_own(folder, player, players) for player in players)):
+        if (held / "run.json").exists():
+            raise GemError(f"{held} holds a run already. Give --out another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as why:
+        raise GemError(f"no folder {folder} can be made: {why.strerror or why}. Give --out another one") from None
+    return folder
 
 
-def _interval(value: tuple[float, float] | None) -> str:
-    return "-" if value is None else f"{value[0]:.2f}..{value[1]:.2f}"
+def _show(summaries: Sequence[Summary], faulted: Sequence[Trajectory], players: Sequence[Agent], how: str, folder: Path) -> None:
+    heading, *lines = summary_lines(summaries, width=shown_width())
+    say(heading, "bold")
+    for line in lines:
+        say(line)
+    say()
+    counts = {row.episodes for row in summaries}
+    each = f"{counts.pop()} episodes of each environment" if len(counts) == 1 else f"{sum(row.episodes for row in summaries)} episodes"
+    say(f"{' and '.join(player.name for player in players)}, {each}, {how}")
+    if faulted:
+        for n, line in enumerate(fault_lines(faulted, sum(row.episodes for row in summaries))):
+            say(line, "" if n else "red")
+    several = f" (one folder for each agent: {', '.join(player.name for player in players)})" if len(players) > 1 else ""
+    say(f"episodes in {folder}{several}")

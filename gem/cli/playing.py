@@ -1,82 +1,151 @@
-"""`gem play`: a person plays an environment."""
+"""`gem play`: a person plays an environment.
+
+A person types what belongs in the box, and a typo costs nothing: a move that could not be read and would have ended the episode
+is taken back.
+"""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
-from rich.console import Console
-
-from gem.cli.screen import screen
+from gem.cli.screen import Interrupted, ReaderGone, flush, say
 from gem.core import Env
-from gem.envs.registration import make
+from gem.envs.registration import make, spec
 from gem.parsing import last_boxed, message_text
 from gem.seeding import fresh_seed
 
 __all__ = ["play_command"]
 
-_HELP = "Type your answer and press Enter. `hint` shows a good move, `quit` (or Ctrl-D) leaves."
+_COMMANDS = "`hint` shows a good one, `help` tells this again, `quit` leaves."
+_FENCE = "```"
 
 
 def play_command(id: str, *, seed: int | None, split: str | None) -> int:
     """Play one episode with lines of standard input; return 0 also when it is left early."""
-    console = screen()
     seed = fresh_seed() % 1_000_000 if seed is None else seed
-    # A typo must not end a person's game.
-    with make(id, split=split, on_invalid="retry") as env:
-        obs, _ = env.reset(seed=seed)
-        console.print(f"{id}, seed {seed}. {_HELP}\n", style="dim", markup=False)
-        boxed = "\\boxed" in message_text(obs)
-        _show(console, obs)
-        total, turn = 0.0, 0
+    exact = spec(id).info.snapshot == "exact"
+    # What can be taken back may end the episode: that tells the unreadable from what is merely forbidden.
+    with make(id, split=split, on_invalid="end" if exact else "retry") as env:
+        game = _Game(env, again=f"python -m gem play {id} --seed {seed}" + (f" --split {split}" if split else ""), exact=exact)
+        try:
+            return game.play(seed)
+        except KeyboardInterrupt:
+            raise Interrupted(game.left()) from None
+
+
+class _Game:
+    def __init__(self, env: Env[Any, Any], *, again: str, exact: bool) -> None:
+        self._env, self._again, self._exact = env, again, exact
+        self._example: str | None = None
+        self._boxed = False
+        self._turn = 0
+        self._total = 0.0
+
+    def play(self, seed: int) -> int:
+        obs, _ = self._env.reset(seed=seed)
+        prompt = message_text(obs)
+        self._boxed, self._example = "\\boxed" in prompt, last_boxed(prompt)
+        say(f"{self._env._name}, seed {seed}", "bold")
+        say(f"{self._help()}\n", "dim")
+        say(prompt)
         while True:
-            line = _ask(console, turn + 1, env)
-            if line is None:
-                console.print("\nYou left before the end.", markup=False)
+            line = self._read()
+            if line is None or line == "quit":
+                say(self.left())
                 return 0
-            if line in ("hint", "help"):
-                console.print(_hint(env) if line == "hint" else _HELP, style="dim", markup=False)
-                continue
-            action = f"\\boxed{{{line}}}" if boxed and last_boxed(line) is None else line
-            obs, reward, terminated, truncated, info = env.step(action)
-            total, turn = total + reward, turn + 1
-            _show(console, obs)
-            if reward:
-                console.print(f"reward {reward:+.3g}", style="dim", markup=False)
-            if terminated or truncated:
-                console.print(_verdict(total, turn, info), style="bold", markup=False)
+            if line == "help":
+                say(self._help(), "dim")
+            elif line == "hint":
+                say(self._hint(), "dim")
+            elif line and self._move(line):
                 return 0
 
+    def left(self) -> str:
+        """Return the line that says goodbye."""
+        return f"You left after {_turns(self._turn)}. The same game again: {self._again}"
 
-def _show(console: Console, obs: Any) -> None:
-    console.print(message_text(obs), markup=False, soft_wrap=True)
+    def _help(self) -> str:
+        what = "Type your move and press Enter"
+        if self._boxed:
+            what = "Type what belongs in the box and press Enter"
+            if self._example and self._example.strip():
+                what += f", for example {self._example.strip()}"
+        return f"{what}. {_COMMANDS}"
+
+    def _read(self) -> str | None:
+        """Return what the player typed, stripped; a fence is read up to its end. None: there is no more."""
+        limit = f"/{self._env.max_turns}" if self._env.max_turns else ""
+        line = _line(f"\n[{self._turn + 1}{limit}] > ")
+        if line is None or not line.startswith(_FENCE):
+            return line
+        lines = [line]
+        while (line := _line("... ", strip=False)) is not None:
+            lines.append(line)
+            if line.rstrip() == _FENCE:
+                break
+        return "\n".join(lines)
+
+    def _hint(self) -> str:
+        action = self._env.oracle_action()
+        if action is None:
+            return "There is no hint here."
+        text = message_text(action)
+        return f"Try: {last_boxed(text) or text}"
+
+    def _move(self, line: str) -> bool:
+        """Make a move and show what came of it; say whether the episode is over."""
+        state = self._env.get_state() if self._exact else None
+        boxed = self._boxed and last_boxed(line) is None
+        obs, reward, terminated, truncated, info = self._env.step(f"\\boxed{{{line}}}" if boxed else line)
+        over = terminated or truncated
+        if over and self._exact and "invalid_action" in info:
+            self._env.set_state(state)
+            say(self._not_counted(info["invalid_action"]))
+            return False
+        self._turn, self._total = self._turn + 1, self._total + reward
+        say(message_text(obs))
+        if reward and not over:
+            say(f"reward {reward:+.3g}", "dim")
+        if over:
+            say(f"\n{self._verdict(truncated, info)}", "bold")
+            say(f"The same game again: {self._again}", "dim")
+        return over
+
+    def _not_counted(self, why: dict[str, Any]) -> str:
+        reason = str(why.get("reason", "")).rstrip(".")
+        hint = self._help() if self._boxed else f"{why.get('hint', '')} {_COMMANDS}"
+        return f"That is no move{': ' * bool(reason)}{reason}. It does not count.\n{hint}".rstrip()
+
+    def _verdict(self, truncated: bool, info: dict[str, Any]) -> str:
+        if "error" in info:
+            return f"The environment failed: {info['error']['message']}"
+        told = {True: "You won", False: "You lost"}.get(info.get("success"))  # type: ignore[arg-type]
+        told = told or ("The turns are used up" if truncated else "The end")
+        return f"{told} after {_turns(self._turn)}, reward {self._total:.3g}."
 
 
-def _ask(console: Console, turn: int, env: Env[Any, Any]) -> str | None:
-    limit = f"/{env.max_turns}" if env.max_turns else ""
+def _turns(number: int) -> str:
+    return f"{number} turn{'s' * (number != 1)}"
+
+
+def _line(prompt: str, *, strip: bool = True) -> str | None:
+    """Return the next line of standard input, or None at its end. A line that was piped in is shown behind the prompt."""
     try:
         if sys.stdin.isatty():
-            line = input(f"\n[{turn}{limit}] > ")
+            with suppress(ImportError):
+                import readline  # noqa: F401  # arrow keys and the lines before
+            line = input(prompt)
         else:
             line = sys.stdin.readline()
             if not line:
                 return None
-            console.print(f"\n[{turn}{limit}] > {line.rstrip()}", markup=False)
-    except (EOFError, KeyboardInterrupt):
+            say(f"{prompt}{line.rstrip()}")
+    except EOFError:
+        say()
         return None
-    line = line.strip()
-    return None if line == "quit" else line
-
-
-def _hint(env: Env[Any, Any]) -> str:
-    action = env.oracle_action()
-    if action is None:
-        return "There is no hint here."
-    return f"Try: {last_boxed(message_text(action)) or message_text(action)}"
-
-
-def _verdict(total: float, turn: int, info: dict[str, Any]) -> str:
-    if "error" in info:
-        return f"The environment failed: {info['error']['message']}"
-    told = {True: "You won", False: "You lost"}.get(info.get("success"), "The end")  # type: ignore[arg-type]
-    return f"\n{told} after {turn} turn{'s' * (turn != 1)}, reward {total:.3g}."
+    except BrokenPipeError:
+        raise ReaderGone from None
+    flush()
+    return line.strip() if strip else line.rstrip("\n")

@@ -11,7 +11,7 @@ import copy
 import math
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -27,6 +27,7 @@ from gem.specs import EnvInfo, EnvSpec, OnInvalid
 __all__ = ["GymnasiumEnv", "build", "make_env", "register_all", "scheme"]
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_WHOLE = re.compile(r"[+-]?\d{1,30}")
 _MAX_ACTION = 10_000
 _MAX_DEPTH = 20
 _MAX_SPANS = 16
@@ -181,9 +182,11 @@ class GymnasiumEnv(Env[str, str]):
         self._space.seed(self.action_rng.getrandbits(31))
         action = self._space.sample()
         text = self._format(action) if self._format is not None else _written(action)
+        if self._parse is not None:
+            return text
         boxed = f"\\boxed{{{text}}}"
-        # A brace or backslash of a text space would end or break the box.
-        return text if self._parse is not None or self._read(boxed) is None else boxed
+        # A brace or backslash of a text space may end or break the box.
+        return boxed if not isinstance(action, str) or self._read(boxed) == action else text
 
     def _read(self, text: str) -> Any:
         if self._parse is not None:
@@ -277,17 +280,26 @@ def _parsed(space: gymnasium.Space[Any], text: str) -> Any:
     words = re.split(r"[\s,;]+", text[:_MAX_ACTION].strip().strip(" []()"))
     if not all(_NUMBER.fullmatch(word) for word in words):
         return None
-    numbers = [float(word) for word in words]
-    if isinstance(space, gymnasium.spaces.Discrete):
-        action: Any = int(numbers[0]) if len(numbers) == 1 and numbers[0].is_integer() else None
-        return action if action is not None and space.contains(action) else None
+    # Beyond 2**53 a float is another whole number.
+    numbers = [int(word) if _WHOLE.fullmatch(word) else float(word) for word in words]
     if len(numbers) != int(np.prod(space.shape or (1,))):
         return None
-    with np.errstate(all="ignore"):  # what does not fit the type is found below
-        action = np.array(numbers).astype(space.dtype)
-    fits = np.isfinite(action).all() if np.issubdtype(action.dtype, np.floating) else np.array_equal(action, numbers)
-    action = action.reshape(space.shape)
-    return action if fits and space.contains(action) else None
+    action = _array(numbers, np.dtype(space.dtype))
+    if action is None or not space.contains(action.reshape(space.shape)):
+        return None
+    return int(action[0]) if isinstance(space, gymnasium.spaces.Discrete) else action.reshape(space.shape)
+
+
+def _array(numbers: Sequence[float], dtype: np.dtype[Any]) -> Any:
+    """Return the numbers as an array, or None where one of them does not fit its type."""
+    if np.issubdtype(dtype, np.floating):
+        with np.errstate(over="ignore"):
+            found = np.array(numbers, float).astype(dtype)
+        return found if np.isfinite(found).all() else None
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not all(low <= number <= high and number == int(number) for number in numbers):
+        return None
+    return np.array([int(number) for number in numbers], dtype)
 
 
 def _written(action: Any) -> str:

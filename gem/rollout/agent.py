@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from gem.errors import RegistrationError
+from gem.errors import ContractError, RegistrationError
 from gem.trajectory import Call, Trajectory
 
 __all__ = ["Act", "Agent", "AgentAction", "EpisodeContext", "Session", "as_agent"]
@@ -91,7 +92,10 @@ class _BareSession:
         self._act = act
 
     async def act(self, observation: Any, info: dict[str, Any]) -> AgentAction:
-        answer = await self._act(observation, info)
+        coming = self._act(observation, info)
+        if not inspect.isawaitable(coming):
+            raise ContractError(f"{self._act!r:.80} returned {type(coming).__name__}: an agent is an async function, or has start(context)")
+        answer = await coming
         return AgentAction(answer) if isinstance(answer, str) else answer
 
     async def end(self, trajectory: Trajectory) -> None:
@@ -113,6 +117,8 @@ def as_agent(agent: Agent | Act) -> Agent:
     Raises:
         RegistrationError: it is neither.
     """
+    if isinstance(agent, type):
+        raise RegistrationError(f"an agent is an object, and {agent.__name__} is a class: pass {agent.__name__}(...)")
     if isinstance(agent, Agent):
         return agent
     if callable(agent):

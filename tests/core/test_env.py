@@ -310,3 +310,45 @@ def test_a_class_with_only_the_async_half_of_a_pair_is_refused():
         class Half(Env):
             async def astep(self, action):
                 return "", 0.0, True, False, {}
+
+
+# -- what nothing above would have noticed (tests/mutants) -------------------------------------------------------------
+
+
+def test_seeding_the_resets_again_begins_their_stream_again():
+    env = Guess()
+    env.seed_resets(7)
+    first = env.reset()
+    env.reset()
+    env.seed_resets(7)
+    assert env.reset() == first
+
+
+def test_zero_is_a_seed_like_any_other():
+    env = Guess()
+    env.seed_resets(0)
+    assert env.reset()[1] == {"task": f"train/{derive(0, 0)}"}
+    assert Guess().reset(seed=np.int64(0)) == Guess().reset(seed=0)
+
+
+def test_a_spawned_environment_draws_from_the_same_split():
+    env = Guess()
+    env.split = "test"
+    assert env.spawn().reset(seed=3)[1] == {"task": "test/3"}
+    assert env.spawn(split="train").reset(seed=3)[1] == {"task": "train/3"}
+
+
+def test_a_restored_environment_forgets_what_it_learnt_after_the_snapshot():
+    env = Guess()
+    env.reset(seed=1)
+    state = env.get_state()
+    env.noted = "later"
+    env.set_state(state)
+    assert not hasattr(env, "noted")
+
+
+def test_a_snapshot_of_other_named_keywords_is_refused_too():
+    env, other = Guess(high=10), Guess(high=20)
+    env.reset(seed=1), other.reset(seed=1)
+    with pytest.raises(ContractError, match=r"snapshot is of Guess\(high=10\), this is Guess\(high=20\)"):
+        other.set_state(env.get_state())

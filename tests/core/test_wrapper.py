@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gem import aio
 from gem.core import Env, Wrapper
 from gem.errors import ContractError
+from gem.seeding import derive
 from tests.core.test_async_env import Ask
 from tests.core.test_env import Guess
 
@@ -179,3 +181,41 @@ def test_unseeded_resets_follow_the_stream_through_wrappers():
     env, plain = Shout(Guess()), Guess()
     env.seed_resets(3), plain.seed_resets(3)
     assert env.reset()[1] == plain.reset()[1]
+
+
+# -- what nothing above would have noticed (tests/mutants) -------------------------------------------------------------
+
+
+def test_what_a_wrapper_shares_is_set_on_the_wrapped_environment():
+    env = Shout(Guess())
+    env.split = "test"
+    assert env.reset(seed=3)[1] == {"task": "test/3"}
+
+
+def test_what_a_flow_runs_is_on_the_home_loop_on_both_paths():
+    class Where(Wrapper):
+        async def flow(self, action, io):
+            return await io.run(self._where()), 0.0, False, False, {}
+
+        async def _where(self):
+            return aio.on_home_loop()
+
+    assert Where(Guess()).step("x")[0] is True
+    assert asyncio.run(Where(Guess()).astep("x"))[0] is True
+
+
+def test_the_oracles_action_comes_out_as_this_wrapper_takes_it():
+    class Sure(Guess):
+        def oracle_action(self):
+            return str(self.secret)
+
+    env = Shout(Sure())
+    env.reset(seed=1)
+    assert env.oracle_action() == f"say {env.gold()}"
+    assert env.step(env.oracle_action())[1] == 1.0
+
+
+def test_spawn_hands_keywords_to_the_innermost_environment():
+    env = Tool(Shout(Guess(high=7)))
+    assert env.spawn(high=9).unwrapped.high == 9
+    assert env.spawn(seed=3).reset()[1]["task"] == f"train/{derive(3, 0)}"

@@ -216,3 +216,23 @@ def test_listing_imports_no_environment():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("row", gem.list_envs(), ids=lambda row: row.id)
+def test_every_built_in_spec_survives_json(row):
+    assert EnvSpec.from_json(row.to_json()) == row
+    assert row.info.description
+    assert row.info.domain
+
+
+def test_a_package_that_does_not_exist_is_said_and_nothing_to_install():
+    register("test:nopackage", "no_such_package_xyz.envs:Env")
+    with pytest.raises(RegistrationError, match="no module 'no_such_package_xyz' for entry point"):
+        make("test:nopackage")
+
+
+def test_retries_end_after_as_many_as_were_allowed():
+    policy = OnInvalid("retry", max_retries=2)
+    assert [policy.ends(times) for times in (1, 2, 3)] == [False, False, True]
+    assert not OnInvalid("retry").ends(1000)
+    assert OnInvalid("retry", max_retries=0).ends(1)

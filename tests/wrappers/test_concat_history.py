@@ -230,13 +230,13 @@ def test_a_window_of_characters_holds_all_that_fits(scripted, path, limit):
 
 @pytest.mark.parametrize("unit", ["max_turns", "max_chars", "max_tokens"])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("template", ["chatml", "keeps_newest_think"])
-def test_the_first_observation_and_the_newest_turn_stay_however_small_the_window(game, path, unit, mode, template):
-    env = history(game(), mode, template, **{unit: 1})
-    rows = [message_text(obs) for obs in observations(path, env, ["x"] * 4)]
-    for turns, text in enumerate(rows):
-        assert "guess a digit" in text
-        assert [n for n in range(1, 5) if f"a digit! {n}" in text] == ([turns] if turns else [])
+def test_the_first_observation_and_the_newest_turn_stay_however_small_the_window(game, path, unit, mode):
+    for template in ("chatml", "keeps_newest_think"):
+        env = history(game(), mode, template, **{unit: 1})
+        for turns, obs in enumerate(observations(path, env, ["x"] * 4)):
+            text = message_text(obs)
+            assert "guess a digit" in text
+            assert [n for n in range(1, 5) if f"a digit! {n}" in text] == ([turns] if turns else [])
 
 
 @pytest.mark.parametrize("template", HISTORIES)

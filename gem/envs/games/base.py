@@ -43,7 +43,7 @@ class Game(ExactSnapshot, Env[str, str]):
         turn: Turns played.
     """
 
-    FORMAT: ClassVar[str] = ""
+    FORMAT: str = ""
     VARIANTS: ClassVar[Sequence[Mapping[str, Any]]] = ()
 
     on_invalid = OnInvalid("end", reward=-0.1)

@@ -23,7 +23,7 @@ class Game2048(Game):
     """
 
     FORMAT = "Write up, down, left or right in \\boxed{}, such as \\boxed{left}."
-    VARIANTS = tuple({"target_tile": tile, "max_turns": turns} for tile, turns in ((16, 11), (32, 21), (64, 39)))
+    VARIANTS = tuple({"target_tile": tile, "max_turns": turns} for tile, turns in ((16, 11), (32, 22), (64, 39)))
 
     def __init__(self, target_tile: int = 64, max_turns: int = 50, is_random: bool = False) -> None:
         self.configure(target_tile, max_turns)

@@ -48,9 +48,7 @@ class Hangman(Game):
             self.bad_parameter(f"max_turns must be 1 or more, not {max_turns}")
         self.length, self.max_turns = word_length, max_turns
         example = words(word_length, self.level)[0]
-        self.FORMAT = (  # type: ignore[misc]  # the example fits the level
-            f"Write a letter in \\boxed{{}}, such as \\boxed{{e}}, or the whole word, such as \\boxed{{{example}}}."
-        )
+        self.FORMAT = f"Write a letter in \\boxed{{}}, such as \\boxed{{e}}, or the whole word, such as \\boxed{{{example}}}."
 
     def deal(self, rng: random.Random) -> None:
         """Hide a word."""

@@ -50,7 +50,7 @@ class Mastermind(Game):
         self.length, self.numbers, self.max_turns = code_length, num_numbers, max_turns
         self._values = {str(number): number for number in range(1, num_numbers + 1)}
         example = " ".join(str(i % num_numbers + 1) for i in range(code_length))
-        self.FORMAT = f"Write your guess in \\boxed{{}}, such as \\boxed{{{example}}}."  # type: ignore[misc]  # the example fits the level
+        self.FORMAT = f"Write your guess in \\boxed{{}}, such as \\boxed{{{example}}}."
 
     def _check(self, length: int, numbers: int, max_turns: int) -> None:
         if not 1 <= length <= _MAX_LENGTH:

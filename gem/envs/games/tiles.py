@@ -17,7 +17,8 @@ WAYS = ("left", "right", "up", "down")
 EMPTY: Board = bytes(16)
 HORIZON = 20  # moves that `plan` looks ahead
 _COMMIT = HORIZON // 2  # moves of a line that are worth following before the next plan
-_WIDTH = 32  # lines that it follows at once
+_WIDTH = 32  # lines that it follows at once; half of them where the goal is far, since there is slack to make up for it
+_FAR = 8
 _FOUR_SHARE = 0.1
 _TWO, _FOUR = b"\1", b"\2"
 
@@ -52,7 +53,7 @@ class _Lines(dict[bytes, str]):
     """Row to its text."""
 
     def __missing__(self, row: bytes) -> str:
-        self[row] = line = "".join(f"{1 << tile if tile else '.':>6}" for tile in row)[1:]
+        self[row] = line = " ".join(f"{1 << tile if tile else '.':>5}" for tile in row)
         return line
 
 
@@ -94,7 +95,7 @@ def spawn(board: Board, draw: float) -> Board:
 
 def is_stuck(board: Board) -> bool:
     """Say whether no move changes the board."""
-    return 0 not in board and _slides(board) == (board,) * 4
+    return _slides(board) == (board,) * 4
 
 
 def plan(board: Board, draws: Sequence[float], goal: int) -> list[tuple[Board, int]]:
@@ -104,6 +105,7 @@ def plan(board: Board, draws: Sequence[float], goal: int) -> list[tuple[Board, i
     line that does not get there is cut where the end of sight begins to mislead.
     """
     beam: list[_Node] = [(0, board, -1, None)]
+    width = _WIDTH if goal < _FAR else _WIDTH // 2
     for draw in draws:
         reached: dict[Board, _Node] = {}
         for node, way, slid in _steps(beam):
@@ -114,7 +116,7 @@ def plan(board: Board, draws: Sequence[float], goal: int) -> list[tuple[Board, i
                 reached[child] = (_worth(child), child, way, node)
         if not reached:
             break
-        beam = sorted(reached.values(), key=_worth_of, reverse=True)[:_WIDTH]
+        beam = sorted(reached.values(), key=_worth_of, reverse=True)[:width]
     return _line_to(beam[0])[:_COMMIT]
 
 

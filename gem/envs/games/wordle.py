@@ -40,7 +40,7 @@ class Wordle(Game):
             self.bad_parameter(f"max_turns must be 1 or more, not {max_turns}")
         self.length, self.max_turns = word_length, max_turns
         example = words(word_length)[0]
-        self.FORMAT = f"Write your guess in \\boxed{{}}, such as \\boxed{{{example}}}."  # type: ignore[misc]  # the example fits the level
+        self.FORMAT = f"Write your guess in \\boxed{{}}, such as \\boxed{{{example}}}."
 
     def deal(self, rng: random.Random) -> None:
         """Hide a word."""

@@ -81,7 +81,10 @@ def _row(*result: Any) -> str:
     if isinstance(info, dict):
         info = {name: value for name, value in info.items() if name not in ("timing", "task")}
     # As text NaN equals itself, and what JSON can't hold (`info_is_json` tells) is compared by its type alone.
-    return json.dumps([*rest, info], default=lambda value: type(value).__name__, skipkeys=True)
+    try:
+        return json.dumps([*rest, info], default=lambda value: type(value).__name__, skipkeys=True)
+    except ValueError:  # it holds itself
+        return repr(result)
 
 
 def kept(result: Any) -> Any:

@@ -9,10 +9,12 @@ import atexit
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -66,8 +68,11 @@ def _ask(*question: Any) -> list[list[str]] | None:
             pipe.stdin.flush()
             answer: list[list[str]] | None = json.loads(pipe.stdout.readline())
             return answer
-    except Exception:  # it can't be pickled, or processes can't be started here
-        return None
+    except BaseException as why:
+        _interpreter.cache_clear()  # it may still write the answer
+        if isinstance(why, Exception):  # it can't be pickled, or processes can't be started here
+            return None
+        raise
 
 
 @lru_cache(maxsize=1)
@@ -76,9 +81,16 @@ def _interpreter(pid: int) -> subprocess.Popen[bytes]:
     other = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     environ = {**os.environ, "PYTHONHASHSEED": other, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", _SERVE]
-    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ)
-    atexit.register(started.communicate)
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=environ, start_new_session=True)
+    atexit.register(_end, started)
     return started
+
+
+def _end(started: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)  # and an environment that hangs there
+    started.communicate()
 
 
 def serve() -> None:
@@ -88,9 +100,11 @@ def serve() -> None:
     for line in sys.stdin.buffer:
         reader, writer = os.pipe()
         if os.fork() == 0:
-            with os.fdopen(writer, "wb") as out:
-                out.write(_answer(line))
-            os._exit(0)
+            try:
+                with os.fdopen(writer, "wb") as out:
+                    out.write(_answer(line))
+            finally:
+                os._exit(0)
         os.close(writer)
         with os.fdopen(reader, "rb") as told:
             answers.write((told.read() or b"null") + b"\n")
