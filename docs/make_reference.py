@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import gem
@@ -86,7 +86,7 @@ def _file(name: str, text: str) -> str:
 # -- the reference -----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def _tree(module: str) -> ast.Module | None:
     base = PACKAGE.parent.joinpath(*module.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):

@@ -3,10 +3,13 @@
 An action is the text that a model would write: what counts is in the last \\boxed{} of it.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import gem
 
 
-def play(env, choose):
+def play(env: gem.Env, choose: Callable[[str], str | None]) -> tuple[float, dict[str, Any]]:
     """Play one episode with `choose(observation)` and return the sum of its rewards and its last info."""
     observation, info = env.reset(seed=7)
     total = 0.0
@@ -22,10 +25,10 @@ def play(env, choose):
 class Halving:
     """Guesses the middle of what is left, as a person would."""
 
-    def __init__(self):
-        self.low, self.high, self.last = 1, 50, None
+    def __init__(self) -> None:
+        self.low, self.high, self.last = 1, 50, 0
 
-    def __call__(self, observation):
+    def __call__(self, observation: str) -> str:
         if "higher than" in observation:
             self.low = self.last + 1
         elif "lower than" in observation:
@@ -34,7 +37,7 @@ class Halving:
         return f"Between {self.low} and {self.high}, so \\boxed{{{self.last}}}."
 
 
-def main():
+def main() -> None:
     with gem.make("game:GuessTheNumber-v0-hard") as env:
         observation, info = env.reset(seed=7)
         print(f"task {info['task']}\n{observation}\n")

@@ -3,8 +3,10 @@
 `python -m gem new my-envs` writes the same as an installable package with tests.
 """
 
+from typing import Any
+
 import gem
-from gem.core import ExactSnapshot
+from gem.core import ExactSnapshot, Info, StepResult
 from gem.parsing import last_boxed, message_text
 from gem.testing import check_env
 
@@ -28,17 +30,17 @@ HINT = "Write the word in \\boxed{}, such as \\boxed{abc}."
 class SortLetters(ExactSnapshot, gem.Env):
     """Sort the letters of a made-up word; each wrong answer is told how many letters are in place."""
 
-    def __init__(self, length=6, max_turns=5):
+    def __init__(self, length: int = 6, max_turns: int = 5) -> None:
         self.length, self.max_turns = length, max_turns
         self.word, self.turn = "", 0
 
-    def reset(self, seed=None, options=None):
+    def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[str, Info]:
         _, info = super().reset(seed, options)  # picks the task and seeds self.rng
         self.word = "".join(self.rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(self.length))
         self.turn = 0
         return f"Write the letters of {self.word!r} in the order of the alphabet, in at most {self.max_turns} tries. {HINT}", info
 
-    def step(self, action):
+    def step(self, action: Any) -> StepResult[str]:
         self.turn += 1
         answer = last_boxed(message_text(action))
         if answer is None:
@@ -48,22 +50,22 @@ class SortLetters(ExactSnapshot, gem.Env):
         placed = sum(a == b for a, b in zip(answer.strip(), self.gold(), strict=False))
         return self._go_on(f"{placed} of {self.length} letters are in place. Try again.", {})
 
-    def _go_on(self, feedback, info):
+    def _go_on(self, feedback: str, info: Info) -> StepResult[str]:
         over = self.turn >= self.max_turns
         return feedback, 0.0, over, False, {**info, "success": False} if over else info
 
-    def gold(self):
+    def gold(self) -> str:
         """The answer, as JSON values: it is part of the task's content and of its hash."""
         return "".join(sorted(self.word))
 
-    def sample_random_action(self):
+    def sample_random_action(self) -> str:
         return f"\\boxed{{{''.join(self.action_rng.sample(self.word, len(self.word)))}}}"
 
-    def oracle_action(self):
+    def oracle_action(self) -> str:
         return f"\\boxed{{{self.gold()}}}"
 
 
-def main():
+def main() -> None:
     check_env("example/words:unscramble")
     print("every clause of the contract holds\n")
     with gem.make("example/words:unscramble", length=4, seed=1) as env:
@@ -71,7 +73,7 @@ def main():
             observation, info = env.reset()
             print(f"{info['task']}: {observation}")
             for action in ("I can't.", env.sample_random_action(), env.oracle_action()):
-                observation, reward, terminated, _, info = env.step(action)
+                observation, _, terminated, _, info = env.step(action)
                 print(f"  {action:<16} -> {observation} {info}")
                 if terminated:
                     break

@@ -5,71 +5,73 @@ one body serves `step` and `astep`.
 """
 
 import asyncio
+from typing import Any
 
 import gem
+from gem.core import Flow, Info, StepResult
 from gem.wrappers import EpisodeStats
 
 
 class TurnsLeft(gem.Wrapper):
     """Hooks: says in every observation how many turns are left."""
 
-    def __init__(self, env):
+    def __init__(self, env: gem.Env) -> None:
         super().__init__(env)
         self._turn = 0
 
-    def on_reset(self, obs, info):
+    def on_reset(self, obs: str, info: Info) -> tuple[str, Info]:
         self._turn = 0
         return self._told(obs), info
 
-    def on_step(self, action, obs, reward, terminated, truncated, info):
+    def on_step(self, action: str, obs: str, reward: float, terminated: bool, truncated: bool, info: Info) -> StepResult[str]:
         self._turn += 1
         return self._told(obs), reward, terminated, truncated, info
 
-    def own_state(self):  # part of every snapshot
+    def own_state(self) -> int:  # part of every snapshot
         return self._turn
 
-    def set_own_state(self, state):
+    def set_own_state(self, state: int) -> None:
         self._turn = state
 
-    def _told(self, obs):
+    def _told(self, obs: str) -> str:
         return f"{obs}\nTurns left: {self.max_turns - self._turn}"
 
 
 class Friend(gem.Wrapper):
     """A flow: `ask` is answered by a friend, costs 0.1 and no turn of the game."""
 
-    def __init__(self, env, price=0.1):
+    def __init__(self, env: gem.Env, price: float = 0.1) -> None:
         super().__init__(env)
         self._price, self._asked = price, 0
 
-    def on_reset(self, obs, info):
+    def on_reset(self, obs: str, info: Info) -> tuple[str, Info]:
         self._asked = 0
         return f"{obs}\nYou may also write: ask", info
 
-    async def flow(self, action, io):
+    async def flow(self, action: str, io: Flow) -> StepResult[str]:
         if action != "ask":
             return await io.step(action)
         self._asked += 1
         advice = await io.run(self._phone())  # on the sync path too
         return f"Your friend says: {advice}", -self._price, False, False, {"friend.asked": self._asked}
 
-    async def _phone(self):
+    async def _phone(self) -> str | None:
         await asyncio.sleep(0.01)
         return self.env.oracle_action()
 
-    def own_state(self):
+    def own_state(self) -> int:
         return self._asked
 
-    def set_own_state(self, state):
+    def set_own_state(self, state: int) -> None:
         self._asked = state
 
 
-def player(observation):
+def player(observation: str) -> str:
     """Ask once, then do as the friend says."""
     return observation.removeprefix("Your friend says: ") if observation.startswith("Your friend") else "ask"
 
 
-def play(env):
+def play(env: gem.Env) -> dict[str, Any]:
     """Play an episode with plain calls."""
     observation, info = env.reset(seed=3)
     print(observation)
@@ -81,7 +83,7 @@ def play(env):
             return info
 
 
-async def aplay(env):
+async def aplay(env: gem.Env) -> dict[str, Any]:
     """Play the same episode with awaited calls."""
     observation, info = await env.areset(seed=3)
     while True:
@@ -90,7 +92,7 @@ async def aplay(env):
             return info
 
 
-def main():
+def main() -> None:
     # From the inside out: the game, Contract (put on by make), then the wrappers in this order.
     with gem.make("game:GuessTheNumber-v0-easy", wrappers=[TurnsLeft, Friend, EpisodeStats]) as env:
         print(env, "\n")

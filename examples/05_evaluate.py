@@ -6,10 +6,11 @@ The command does the same: python -m gem eval 'game:*-easy' --agent oracle,rando
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from gem.evaluation import evaluate
-from gem.rollout import AgentAction, agents
-from gem.trajectory import read_trajectories
+from gem.rollout import AgentAction, EpisodeContext, agents
+from gem.trajectory import Trajectory, read_trajectories
 
 IDS = ["game:Hangman-v0-easy", "game:Hangman-v0-hard"]
 
@@ -22,22 +23,22 @@ class Alphabet:
 
     name = "alphabet"
 
-    def start(self, context):
+    def start(self, context: EpisodeContext) -> "_Session":
         return _Session()
 
 
 class _Session:
-    def __init__(self):
+    def __init__(self) -> None:
         self._letters = iter("eaionrtslcudpmhgbfywkvxzjq")
 
-    async def act(self, observation, info):
+    async def act(self, observation: str, info: dict[str, Any]) -> AgentAction:
         return AgentAction(f"\\boxed{{{next(self._letters, 'e')}}}")
 
-    async def end(self, trajectory):
+    async def end(self, trajectory: Trajectory) -> None:
         pass  # here a trainer would take the trajectory
 
 
-def main():
+def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for agent in (agents.get("oracle"), agents.get("random"), Alphabet()):
             result = evaluate(IDS, agent, out=Path(folder) / agent.name, tasks=20, seed=1)

@@ -12,7 +12,7 @@ from gem.integrations.gymnasium import GymnasiumEnv, gymnasium_id, register_all
 ARROWS = {"left": 0, "down": 1, "right": 2, "up": 3}
 
 
-def gem_in_gymnasium():
+def gem_in_gymnasium() -> None:
     """Make a gem game with `gymnasium.make`."""
     register_all()
     env = gymnasium.make(gymnasium_id("game:Hangman-v0-easy"))
@@ -26,7 +26,7 @@ def gem_in_gymnasium():
     env.close()
 
 
-def gymnasium_in_gem():
+def gymnasium_in_gem() -> None:
     """Play a gymnasium environment by text: numbers by default."""
     with gem.make("gymnasium:CartPole-v1", seed=0) as env:
         observation, _ = env.reset()
@@ -35,7 +35,7 @@ def gymnasium_in_gem():
         print(f"  what? -> {env.step('what?')[4]['invalid_action']['reason']}\n")
 
 
-def gymnasium_with_words():
+def gymnasium_with_words() -> None:
     """Play one with words of our own: how observations and actions are written is up to the caller."""
     env = GymnasiumEnv(
         "FrozenLake-v1",
@@ -54,7 +54,7 @@ def gymnasium_with_words():
         print(f"  over: {terminated}")
 
 
-def main():
+def main() -> None:
     gem_in_gymnasium()
     gymnasium_in_gem()
     gymnasium_with_words()

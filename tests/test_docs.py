@@ -29,12 +29,12 @@ FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INTERACTIVE, TYPED = "# interactive", "hint\nquit\n"
 # A command that ends in this is of a package that the page installs before; here nothing is installed.
 INSTALLED = "# once installed"
+# Runs the blocks in the real `__main__`: a notebook's classes can be pickled too.
 RUNNER = """
-import sys
-namespace = {"__name__": "__main__"}
-for source in sys.stdin.read().split("\\0"):
-    line, _, code = source.partition("\\n")
-    exec(compile("\\n" * int(line) + code, sys.argv[1], "exec"), namespace)
+import sys as _sys
+for _source in _sys.stdin.read().split("\\0"):
+    _line, _, _code = _source.partition("\\n")
+    exec(compile("\\n" * int(_line) + _code, _sys.argv[1], "exec"))
 """
 
 
@@ -150,10 +150,9 @@ def test_each_wrapper_is_in_the_concepts():
 
 
 def test_each_layer_is_in_the_architecture():
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    layers = (ROOT / ".importlinter").read_text().partition("layers =")[2].partition("\n\n")[0]
-    listed = [[name for name in re.findall(r"`(\w+)`", row.split("|")[1])] for row in sections(page)["Layers"].splitlines() if row.startswith("| `")]
-    assert listed == [re.findall(r"\w+", line) for line in layers.split("\n") if line.strip()]
+    rows = [row.split("|")[1] for row in sections(ROOT / "docs" / "architecture.md")["Layers"].splitlines() if row.startswith("| `")]
+    layers = (ROOT / ".importlinter").read_text().partition("layers =\n")[2].partition("\n\n")[0]
+    assert [re.findall(r"`(\w+)`", row) for row in rows] == [re.findall(r"\w+", line) for line in layers.splitlines()]
 
 
 # -- links and pages ---------------------------------------------------------------------------------------------------

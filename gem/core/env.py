@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import random
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, cast
@@ -270,7 +272,12 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     def sample_random_action(self) -> ActT:
         """Return a well-formed random action for the current state, drawn from `action_rng` alone."""
-        return cast(ActT, self.action_space.sample())
+        rng, space = self.action_rng, self.action_space
+        if isinstance(space, Text):
+            return cast(ActT, "".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(min(8, space.max_length or 8))))
+        own = copy.deepcopy(space)  # the class's is shared by all its environments
+        own.seed(rng.getrandbits(31))
+        return cast(ActT, own.sample())
 
     def oracle_action(self) -> ActT | None:
         """Return the next action of a reference solution, or None where there is none."""
@@ -303,7 +310,8 @@ class Env(gymnasium.Env[ObsT, ActT]):
             overrides: Keywords of the class, or `seed` and `split` of `make`.
         """
         args, kwargs = self._ctor
-        own = {name: overrides.pop(name) for name in ("seed", "split") if name in overrides and name not in kwargs}
+        takes = inspect.signature(type(self).__init__).parameters
+        own = {name: overrides.pop(name) for name in ("seed", "split") if name in overrides and name not in takes}
         twin = type(self)(*args, **{**kwargs, **overrides})
         for name in ("env_spec", "split", "on_invalid", "timing"):
             if name in self.__dict__ and name not in overrides:

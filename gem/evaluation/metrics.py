@@ -67,7 +67,7 @@ def summarise(episodes: Iterable[Trajectory]) -> list[Summary]:
     """Return one summary per environment and agent, in order of first appearance.
 
     Samples of one task are not independent: intervals are over the means of tasks. With one sample a task, the interval of the
-    share of successes is Wilson's.
+    share of successes is Wilson's, and so it is, with the tasks as trials, where all tasks have the same share.
     """
     groups: dict[tuple[str, str], list[Trajectory]] = defaultdict(list)
     for episode in episodes:
@@ -83,10 +83,6 @@ def _summary(env_id: str, agent: str, rows: Sequence[Trajectory]) -> Summary:
     told = [row for row in valid if row.success is not None]
     rewards = _task_means(valid, [row.reward for row in valid])
     wins = _task_means(told, [float(bool(row.success)) for row in told])
-    success_interval = None
-    if told:
-        # As many tasks as episodes: one sample each.
-        success_interval = wilson_interval(sum(wins), len(wins)) if len(wins) == len(told) else mean_interval(wins)
     return Summary(
         env_id,
         agent,
@@ -96,9 +92,19 @@ def _summary(env_id: str, agent: str, rows: Sequence[Trajectory]) -> Summary:
         reward=fmean(rewards),
         reward_interval=mean_interval(rewards),
         success=fmean(wins) if told else None,
-        success_interval=success_interval,
+        success_interval=_share_interval(wins, samples=len(told)),
         turns=fmean(len(row.turns) for row in valid),
     )
+
+
+def _share_interval(shares: Sequence[float], samples: int) -> Interval | None:
+    """Return the interval of the mean of the tasks' shares, which `samples` episodes gave."""
+    if not shares:
+        return None
+    if len(shares) == samples or (len(shares) > 1 and len(set(shares)) == 1):  # equal shares tell nothing of their spread
+        return wilson_interval(sum(shares), len(shares))
+    found = mean_interval(shares)
+    return None if found is None else (max(found[0], 0.0), min(found[1], 1.0))
 
 
 def _task_means(rows: Sequence[Trajectory], values: Sequence[float]) -> list[float]:

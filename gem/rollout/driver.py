@@ -71,19 +71,30 @@ def plan(
         ContractError: there is no such split.
         RegistrationError: `tasks` or `samples` is below 1, or `seed` is not an integer of 0 or more.
     """
+    return list(_rows(_keys(envs, tasks, samples, seed, split, kwargs), samples, seed))
+
+
+def _keys(
+    envs: str | EnvSpec | Sequence[str | EnvSpec], tasks: int, samples: int, seed: int, split: str | None, build: dict[str, Any]
+) -> list[tuple[EnvSpec, list[str]]]:
     if not hasattr(seed, "__index__") or seed < 0:
         raise RegistrationError(f"seed must be an integer of 0 or more, not {seed!r:.80}")
     if tasks < 1 or samples < 1:
         raise RegistrationError(f"tasks and samples must be 1 or more, not {tasks} and {samples}")
-    rows: list[Plan] = []
+    found = []
     for id in [envs] if isinstance(envs, (str, EnvSpec)) else envs:
-        found = spec_of(id)
-        with make(found, **kwargs) as env:
-            keys = env.tasks(_split_of(env, split)).keys(tasks)
-        for key in keys:
+        spec = spec_of(id)
+        with make(spec, **build) as env:
+            found.append((spec, env.tasks(_split_of(env, split)).keys(tasks)))
+    return found
+
+
+def _rows(keys: Sequence[tuple[EnvSpec, list[str]]], samples: int, seed: int) -> Iterator[Plan]:
+    for spec, own in keys:
+        for key in own:
             env_seed = key_seed(seed, key)
-            rows += [Plan(found, key, k, env_seed, derive(env_seed, k)) for k in range(samples)]
-    return rows
+            for k in range(samples):
+                yield Plan(spec, key, k, env_seed, derive(env_seed, k))
 
 
 def _split_of(env: Env[Any, Any], split: str | None) -> str:
@@ -129,11 +140,12 @@ async def _numbered(
     if concurrency < 1:
         raise RegistrationError(f"concurrency must be 1 or more, not {concurrency}")
     player = as_agent(agent)
-    rows = plan(envs, tasks=tasks, samples=samples, seed=seed, split=split, **build)
-    waiting = iter(enumerate(rows))
+    keys = _keys(envs, tasks, samples, seed, split, build)
+    waiting = enumerate(_rows(keys, samples, seed))
+    workers_needed = min(concurrency, sum(len(own) for _, own in keys) * samples)
     # Bounded: who reads slowly must not find all episodes played, and kept in memory.
     done: asyncio.Queue[tuple[int, Trajectory] | BaseException | None] = asyncio.Queue(maxsize=concurrency)
-    workers = [asyncio.create_task(_worker(waiting, player, build, done)) for _ in range(min(concurrency, len(rows)))]
+    workers = [asyncio.create_task(_worker(waiting, player, build, done)) for _ in range(workers_needed)]
     ending = asyncio.create_task(_tell_end(workers, done))
     try:
         while (item := await done.get()) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from gem.core import AsyncEnv, Env, Info, StepResult
+from gem.parsing import message_text
 
 __all__ = ["CrashEnv", "EchoEnv", "SlowEnv"]
 
@@ -26,7 +27,7 @@ class EchoEnv(Env):
         """Echo; see `Env.step`."""
         self.turn += 1
         over = self.turn >= self.turns
-        return action, float(over), over, False, {}
+        return message_text(action), float(over), over, False, {}
 
 
 class CrashEnv(EchoEnv):
@@ -67,4 +68,4 @@ class SlowEnv(AsyncEnv):
         await asyncio.sleep(self.delay_s)
         self.turn += 1
         over = self.turn >= self.turns
-        return action, float(over), over, False, {}
+        return message_text(action), float(over), over, False, {}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+
+from gem.envs import plugins
+from gem.specs import EnvSpec
 
 SOUND = {
     "pyproject.toml": """
@@ -89,3 +93,32 @@ def test_they_can_be_switched_off(site):
 def test_an_unknown_id_names_those_of_packages_too(site):
     done = python(site, "import gem\ntry: gem.make('acme/shop:wbe')\nexcept gem.errors.EnvNotFound as e: print(e)")
     assert "Did you mean 'acme/shop:web'?" in done.stdout
+
+
+ROW = EnvSpec("acme/any:thing", "acme:Thing")
+SEQUENCE, MAPPING, BAD = [ROW], {"any": ROW}, ["no spec"]
+
+
+def from_a_function():
+    return {"any": ROW}
+
+
+def broken():
+    raise ValueError("broken on purpose")
+
+
+def offering(monkeypatch, *names):
+    points = [EntryPoint(name, f"{__name__}:{name}", plugins.GROUP) for name in names]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points if group == "gem.envs" else [])
+    return plugins.load_all.__wrapped__()
+
+
+@pytest.mark.parametrize("name", ["SEQUENCE", "MAPPING", "from_a_function"])
+def test_an_entry_point_is_a_sequence_a_mapping_or_a_function(monkeypatch, name):
+    assert offering(monkeypatch, name) == (ROW,)
+
+
+def test_entry_points_that_fail_in_any_way_are_warnings_and_the_others_stay(monkeypatch, caplog):
+    assert offering(monkeypatch, "broken", "missing", "BAD", "SEQUENCE") == (ROW,)
+    for said in ("ValueError: broken on purpose", "AttributeError", "'no spec', which is not an EnvSpec"):
+        assert said in caplog.text

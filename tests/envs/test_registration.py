@@ -14,6 +14,7 @@ import gem
 from gem.core import Env
 from gem.envs.registration import ENV_REGISTRY, make, register
 from gem.errors import EnvNotFound, MissingDependency, RegistrationError
+from gem.seeding import derive
 from gem.specs import EnvInfo, EnvSpec, OnInvalid, WrapperSpec
 from gem.wrappers import Contract, EpisodeStats, TimeLimit
 from tests.core.test_env import Bare, Guess
@@ -236,3 +237,27 @@ def test_retries_end_after_as_many_as_were_allowed():
     assert [policy.ends(times) for times in (1, 2, 3)] == [False, False, True]
     assert not OnInvalid("retry").ends(1000)
     assert OnInvalid("retry", max_retries=0).ends(1)
+
+
+def test_seed_zero_of_make_seeds_the_resets():
+    register("test:guess", Guess)
+    assert make("test:guess", seed=0).reset()[1]["task"] == f"train/{derive(0, 0)}"
+
+
+def test_what_make_sets_on_one_environment_is_not_set_on_the_others():
+    register("test:guess", Guess)
+    one, other = make("test:guess", split="test", on_invalid="retry"), make("test:guess")
+    assert (one.split, other.split) == ("test", "train")
+    assert (one.on_invalid.mode, other.on_invalid.mode) == ("retry", "end")
+
+
+def test_keywords_given_both_ways_are_joined():
+    assert register("test:both", "some.module:Env", kwargs={"a": 1, "b": 1}, b=2).kwargs == {"a": 1, "b": 2}
+
+
+def test_a_factory_of_any_keywords_gets_them_and_no_turn_limit():
+    register("test:factory", lambda **keywords: Guess(**keywords))
+    env = make("test:factory", high=9, max_turns=1)
+    assert env.high == 9
+    env.reset(seed=1)
+    assert env.step("x")[3] is True

@@ -19,7 +19,7 @@ __all__: list[str] = []
 _MARK = "a caller's own"
 
 
-@clause(*CHANCE, "info_is_fresh", "observation_is_not_aliased")
+@clause(*CHANCE, "info_is_json", "info_is_fresh", "observation_is_not_aliased")
 def results_are_the_callers(subject: Subject) -> None:
     """A caller may change the lists and dicts that it got: later calls neither see it nor show it."""
     if not subject.info.deterministic:
