@@ -87,19 +87,29 @@ def _file(name: str, text: str) -> str:
 
 
 @cache
-def _tree(module: str) -> ast.Module | None:
+def _source(module: str) -> str | None:
     base = PACKAGE.parent.joinpath(*module.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.exists():
-            return ast.parse(path.read_text("utf-8"))
+            return path.read_text("utf-8")
     return None
 
 
+@cache
+def _tree(module: str) -> ast.Module | None:
+    source = _source(module)
+    return None if source is None else ast.parse(source)
+
+
 def _modules() -> Iterator[str]:
+    # A room without a layer, or with an optional one (in parentheses), is not part of the house yet.
+    layers = (DOCS.parent / ".importlinter").read_text("utf-8").partition("layers =\n")[2].partition("\n\n")[0]
+    rooms = {"gem", *re.findall(r"(?<![(\w])\w+", layers)}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        if "templates" not in parts:
-            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        if "templates" not in parts and parts[:2][-1] in rooms:
+            yield ".".join(parts)
 
 
 def _exported(tree: ast.Module) -> list[str]:
@@ -125,11 +135,24 @@ def _described(module: str, name: str) -> tuple[str, str]:
             return f"{name}({_parameters(node.args)})", _first_line(node)
         if isinstance(node, ast.ClassDef) and node.name == name:
             return name, _first_line(node)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and name in _targets(node):
+            return name, _comment_above(module, node.lineno)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and any((alias.asname or alias.name) == name for alias in node.names):
             inner = _tree(f"{node.module}.{name}")
             return (name, _first_line(inner)) if inner is not None else _described(node.module, name)
     return name, ""
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _comment_above(module: str, line: int) -> str:
+    """Return the comment of a constant or type, which has no docstring."""
+    above = (_source(module) or "").splitlines()[line - 2].strip()
+    return above[1:].strip() if above.startswith("# ") else "-"
 
 
 def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

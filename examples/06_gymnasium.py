@@ -7,7 +7,7 @@ played by text.
 import gymnasium
 
 import gem
-from gem.integrations.gymnasium import GymnasiumEnv, gymnasium_id, register_all
+from gem.integrations.gymnasium import gymnasium_id, register_all
 
 ARROWS = {"left": 0, "down": 1, "right": 2, "up": 3}
 
@@ -37,8 +37,8 @@ def gymnasium_in_gem() -> None:
 
 def gymnasium_with_words() -> None:
     """Play one with words of our own: how observations and actions are written is up to the caller."""
-    env = GymnasiumEnv(
-        "FrozenLake-v1",
+    env = gem.make(
+        "gymnasium:FrozenLake-v1",
         is_slippery=False,
         describe=lambda cell: f"You stand in row {cell // 4}, column {cell % 4} of a frozen lake with holes. Row 3, column 3 is the goal.",
         parse_action=lambda text: ARROWS.get(text.strip().lower()),

@@ -73,6 +73,9 @@ class OnInvalid:
     def __post_init__(self) -> None:
         if self.mode not in ("end", "retry"):
             raise RegistrationError(f"on_invalid mode must be 'end' or 'retry', not {self.mode!r:.80}")
+        if isinstance(self.reward, bool) or not isinstance(self.reward, (int, float)) or self.reward * 0.0 != 0.0:
+            raise RegistrationError(f"on_invalid reward must be a finite number, not {self.reward!r:.80}")
+        object.__setattr__(self, "reward", float(self.reward))
 
     def ends(self, times: int) -> bool:
         """Say whether the `times`-th unreadable text of an episode ends it."""

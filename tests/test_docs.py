@@ -75,11 +75,11 @@ def test_the_python_of_a_page_runs(page, tmp_path):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
 def test_the_commands_of_a_page_run(page, tmp_path):
-    script = ["set -euo pipefail", 'python() { "$PYTHON" "$@" < "${TYPED:-/dev/null}"; }']
+    script = ["set -euo pipefail", 'python() { "$PYTHON" "$@"; }']
     for line in commands(page):
-        script.append(f"TYPED=$HERE/typed {line}" if INTERACTIVE in line else line)
+        script.append(f"{line.partition(INTERACTIVE)[0]} < typed" if INTERACTIVE in line else line)
     (tmp_path / "typed").write_text(TYPED)
-    environ = clean_environ() | {"PYTHON": sys.executable, "HERE": str(tmp_path)}
+    environ = clean_environ() | {"PYTHON": sys.executable}
     done = subprocess.run(
         ["bash", "-c", "\n".join(script)], cwd=tmp_path, env=environ, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60
     )
@@ -152,7 +152,8 @@ def test_each_wrapper_is_in_the_concepts():
 def test_each_layer_is_in_the_architecture():
     rows = [row.split("|")[1] for row in sections(ROOT / "docs" / "architecture.md")["Layers"].splitlines() if row.startswith("| `")]
     layers = (ROOT / ".importlinter").read_text().partition("layers =\n")[2].partition("\n\n")[0]
-    assert [re.findall(r"`(\w+)`", row) for row in rows] == [re.findall(r"\w+", line) for line in layers.splitlines()]
+    built = [line for line in layers.splitlines() if "(" not in line]  # a layer in parentheses is optional: its room is being built
+    assert [re.findall(r"`(\w+)`", row) for row in rows] == [re.findall(r"\w+", line) for line in built]
 
 
 # -- links and pages ---------------------------------------------------------------------------------------------------

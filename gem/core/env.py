@@ -183,8 +183,9 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     def continue_stream(self, other: Env[Any, Any]) -> None:
         """Go on with the unseeded resets where `other` stands: for an environment that takes the place of a broken one."""
-        self._root_seed, self._unseeded = other._root_seed, other._unseeded
-        self._stream, self._last_seed = other._stream, other._last_seed
+        base = other.unwrapped
+        self._root_seed, self._unseeded = base._root_seed, base._unseeded
+        self._stream, self._last_seed = base._stream, base._last_seed
 
     def _next_seed(self) -> int:
         if self._root_seed is not None:
@@ -310,9 +311,11 @@ class Env(gymnasium.Env[ObsT, ActT]):
             overrides: Keywords of the class, or `seed` and `split` of `make`.
         """
         args, kwargs = self._ctor
-        takes = inspect.signature(type(self).__init__).parameters
+        takes = list(inspect.signature(type(self).__init__).parameters)[1:]
         own = {name: overrides.pop(name) for name in ("seed", "split") if name in overrides and name not in takes}
-        twin = type(self)(*args, **{**kwargs, **overrides})
+        if overrides:  # one of them may have been given by position
+            args, kwargs = (), {**dict(zip(takes, args, strict=False)), **kwargs, **overrides}
+        twin = type(self)(*args, **kwargs)
         for name in ("env_spec", "split", "on_invalid", "timing"):
             if name in self.__dict__ and name not in overrides:
                 setattr(twin, name, self.__dict__[name])

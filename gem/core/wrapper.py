@@ -59,6 +59,9 @@ def _drive(body: Coroutine[Any, Any, T], name: str) -> T:
         body.send(None)
     except StopIteration as end:
         return cast(T, end.value)
+    except RuntimeError as why:
+        if "no running event loop" not in str(why):
+            raise
     body.close()
     raise ContractError(f"{name}.flow awaited something by itself: on the sync path nothing runs it. Write `await io.run(...)`")
 
@@ -207,6 +210,10 @@ class Wrapper(Env[ObsT, ActT], Generic[ObsT, ActT, InObsT, InActT]):
     def seed_resets(self, seed: int) -> None:
         """Seed the resets that name no seed; see `Env.seed_resets`."""
         self.env.seed_resets(seed)
+
+    def continue_stream(self, other: Env[Any, Any]) -> None:
+        """Go on with the unseeded resets of another; see `Env.continue_stream`."""
+        self.env.continue_stream(other)
 
     def seed_actions(self, seed: int) -> None:
         """Seed the random actions; see `Env.seed_actions`."""

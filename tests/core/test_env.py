@@ -352,3 +352,8 @@ def test_a_snapshot_of_other_named_keywords_is_refused_too():
     env.reset(seed=1), other.reset(seed=1)
     with pytest.raises(ContractError, match=r"snapshot is of Guess\(high=10\), this is Guess\(high=20\)"):
         other.set_state(env.get_state())
+
+
+def test_spawn_overrides_what_was_given_by_position():
+    assert Guess(50).spawn(high=9).high == 9
+    assert Guess(50).spawn(seed=1).high == 50

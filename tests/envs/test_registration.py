@@ -261,3 +261,11 @@ def test_a_factory_of_any_keywords_gets_them_and_no_turn_limit():
     assert env.high == 9
     env.reset(seed=1)
     assert env.step("x")[3] is True
+
+
+def test_a_whole_number_is_a_reward_of_the_policy():
+    env = make("game:GuessTheNumber-v0", on_invalid={"mode": "retry", "reward": -1})
+    env.reset(seed=1)
+    assert env.step("nothing")[1] == -1.0
+    with pytest.raises(RegistrationError, match="reward must be a finite number"):
+        OnInvalid(reward=float("nan"))

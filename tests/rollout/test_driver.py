@@ -188,18 +188,33 @@ def test_fewer_tasks_than_asked_for_are_all_of_them():
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
+class LaterTasksFirst:
+    """An agent that takes the longer the earlier the task."""
+
+    name = "later-tasks-first"
+
+    def start(self, context):
+        delay_s = 0.002 * (12 - int(context.task.partition("/")[2]))
+
+        class Session:
+            async def act(self, observation, info):
+                await asyncio.sleep(delay_s)
+                return AgentAction("hello")
+
+            async def end(self, trajectory):
+                return None
+
+        return Session()
+
+
 def test_results_come_in_the_order_of_the_plan_whatever_ends_first():
-    order = []
-
-    async def slow_at_first(observation, info):
-        await asyncio.sleep(0.001 * (20 - len(order)))
-        return "hello"
-
-    found = run([register(EchoEnv, "lab:b"), register(EchoEnv, "lab:a")], slow_at_first, tasks=12, samples=2, on_episode=order.append)
+    ended = []
+    ids = [register(EchoEnv, "lab:b"), register(EchoEnv, "lab:a")]
+    found = run(ids, LaterTasksFirst(), tasks=12, samples=2, concurrency=24, on_episode=ended.append)
     keys = [(e.env_id, e.task, e.sample) for e in found]
     assert keys == [(id, f"test/{n}", k) for id in ("lab:b", "lab:a") for n in range(12) for k in range(2)]
-    assert sorted(map(id, order)) == sorted(map(id, found))
-    assert order != found
+    assert sorted(map(id, ended)) == sorted(map(id, found))
+    assert ended[0].task != "test/0"
 
 
 def test_the_order_of_the_plan_is_kept_for_tasks_that_are_named():
