@@ -105,7 +105,7 @@ class Report:
             elif other.imported:
                 yield f"{other.name} is what import gem finds, not gem-gym."
             if other.name == "gem-llm":
-                yield "gem-gym is a drop-in for programs written against gem-llm: they run on gem-gym alone."
+                yield "Both packages are imported as gem, so that only one of them can be whole."
         if self.missing and not self.others:
             yield "Files go missing when another distribution that owned them too, such as gem-llm, is uninstalled."
         if self.leftovers:

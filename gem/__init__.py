@@ -3,6 +3,7 @@
 `gem.make(id)` builds an environment, `env.reset()` and `env.step(action)` play it. Every public name is imported on first use.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from gem.trajectory import Trajectory as Trajectory
 
 __version__ = "0.1.0"
+
+# A library says nothing of its own accord: who wants to hear it adds a handler.
+logging.getLogger("gem").addHandler(logging.NullHandler())
 
 _WHERE = {
     "AsyncEnv": "gem.core",

@@ -108,7 +108,7 @@ def test_gem_llm_installed_last_breaks_gem_gym(site):
     assert (other.name, other.version, other.files, other.shared, other.replaced) == ("gem-llm", "0.1.0", 5, 3, 3)
     assert other.imported
     assert list(report.repair()) == ["pip uninstall gem-llm", REINSTALL]
-    assert "drop-in for programs written against gem-llm" in report.text()
+    assert "only one of them can be whole" in report.text()
 
 
 def test_gem_gym_installed_last_is_healthy_with_a_warning(site):

@@ -52,7 +52,9 @@ def test_no_room_is_too_large(path):
     assert text.count("\n") <= 500
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            assert node.end_lineno - node.lineno < 60, f"{node.name} is too long"
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            lines = node.end_lineno - body[0].lineno + 1 if body else 0
+            assert lines <= 60, f"{node.name} is too long"
 
 
 def test_nothing_prints_outside_the_command_line():

@@ -261,9 +261,16 @@ class Env(gymnasium.Env[ObsT, ActT]):
         twin = self.spawn()
         try:
             prompt, _ = twin.reset(options={"task": key})
-            return {"prompt": prompt, "gold": twin.gold(), "parameters": {k: repr(v) for k, v in sorted(self._ctor[1].items())}}
+            return {"prompt": prompt, "gold": twin.gold(), "parameters": self._parameters()}
         finally:
             twin.close()
+
+    def _parameters(self) -> dict[str, str]:
+        """Return the keywords that the environment was built with, the defaults among them."""
+        args, kwargs = self._ctor
+        bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        return {name: repr(value) for name, value in list(bound.arguments.items())[1:]}
 
     def gold(self) -> Any:
         """Return what the current task hides (a secret, an answer) as JSON values, or None."""

@@ -6,7 +6,7 @@ load is a warning that names it: one broken package must not take the others awa
 
 from __future__ import annotations
 
-import logging
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
@@ -18,7 +18,6 @@ from gem.specs import EnvSpec
 __all__ = ["GROUP", "load_all"]
 
 GROUP = "gem.envs"
-_log = logging.getLogger("gem.envs.plugins")
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +29,8 @@ def load_all() -> tuple[EnvSpec, ...]:
             found += _specs(point)
         except Exception as why:
             name = point.dist.name if point.dist is not None else point.value
-            _log.warning("the environments of package %s could not be loaded (%s: %s)", name, type(why).__name__, why)
+            told = f"the environments of package {name} could not be loaded ({type(why).__name__}: {why})"
+            warnings.warn(told, RuntimeWarning, stacklevel=2)
     return tuple(found)
 
 

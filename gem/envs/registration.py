@@ -192,8 +192,9 @@ def make(
         MissingDependency: a package that it needs is not installed.
         RegistrationError: it takes no such keyword.
     """
-    if id is None:
-        id = env_id
+    if id is not None and env_id is not None and id != env_id:
+        raise RegistrationError(f"make was given two environments, {id!r:.80} and env_id={env_id!r:.80}: name one")
+    id = env_id if id is None else id
     if id is None:
         raise RegistrationError("make needs an id, such as gem.make('math:arithmetic')")
     row = spec(id)
@@ -216,11 +217,12 @@ def _construct(row: EnvSpec, kwargs: Mapping[str, Any], **wanted: Any) -> tuple[
     target = load_entry_point(row.entry_point, owner=row.id)
     takes = _keywords(target)
     values = {**row.kwargs, **kwargs}
+    own_policy = values.pop("on_invalid", None)
     if wanted["max_turns"] is None:
         wanted["max_turns"] = row.max_turns
     own_limit = takes is not None and "max_turns" in takes
-    if wanted["on_invalid"] is not None:
-        wanted["on_invalid"] = OnInvalid.of(wanted["on_invalid"])
+    if wanted["on_invalid"] is not None or own_policy is not None:
+        wanted["on_invalid"] = OnInvalid.of(own_policy if wanted["on_invalid"] is None else wanted["on_invalid"])
     later = {}
     for name, value in wanted.items():
         if value is None or (name == "timing" and not value):
@@ -230,7 +232,10 @@ def _construct(row: EnvSpec, kwargs: Mapping[str, Any], **wanted: Any) -> tuple[
         else:
             later[name] = value
     _check_keywords(row, values, takes)
-    env = target(**values)
+    try:
+        env = target(**values)
+    except RegistrationError as why:  # it does not know its id yet
+        raise RegistrationError(f"{row.id}: {why}") from why
     if not isinstance(env, Env):
         raise RegistrationError(f"{row.id}: its entry point returned {type(env).__name__}, which is not a gem.Env")
     for name in ("split", "on_invalid", "timing"):

@@ -75,7 +75,7 @@ def evaluate(
         "tasks": tasks,
         "samples": samples,
         "seed": int(seed),
-        "options": {name: repr(value) for name, value in options.items()},
+        "options": {name: _plain(value) for name, value in options.items()},
         "gem_version": _version(),
         "started": _now(),
     }
@@ -124,6 +124,14 @@ def _line(episode: Trajectory) -> str:
         episode.turns, episode.metrics, episode.final_observation, episode.reward = [], {}, None, 0.0
         episode.fail(ErrorInfo.of(error, "worker"))
         return episode.to_json()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it, or described where it can't."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return repr(value)
 
 
 def _version() -> str:

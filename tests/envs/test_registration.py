@@ -269,3 +269,32 @@ def test_a_whole_number_is_a_reward_of_the_policy():
     assert env.step("nothing")[1] == -1.0
     with pytest.raises(RegistrationError, match="reward must be a finite number"):
         OnInvalid(reward=float("nan"))
+
+
+def test_two_ids_are_one_too_many():
+    with pytest.raises(RegistrationError, match="was given two environments"):
+        make("game:GuessTheNumber-v0", env_id="game:Sudoku-v0-easy")
+
+
+def test_a_bad_level_names_the_id():
+    with pytest.raises(RegistrationError, match="game:GuessTheNumber-v0: .*min_number"):
+        make("game:GuessTheNumber-v0", min_number=9, max_number=3)
+
+
+def test_a_callers_limit_holds_for_random_levels_too():
+    env = make("game:GuessTheNumber-v0-random", max_turns=3)
+    for seed in range(5):
+        obs, _ = env.reset(seed=seed)
+        assert env.max_turns == 3
+        assert "at most 3 turns" in obs
+
+
+def test_the_default_policy_stands_in_the_spec():
+    assert gem.spec("game:GuessTheNumber-v0").kwargs["on_invalid"] == {"mode": "end", "reward": -0.1}
+    assert make("game:GuessTheNumber-v0").on_invalid == OnInvalid("end", -0.1)
+
+
+def test_equal_tasks_have_equal_hashes_however_the_environment_was_built():
+    one, two = make("game:GuessTheNumber-v0"), make("game:GuessTheNumber-v0", max_number=20)
+    assert one.tasks()[3].hash == two.tasks()[3].hash
+    assert Guess(50).tasks()[3].hash == Guess(high=50).tasks()[3].hash != Guess(60).tasks()[3].hash

@@ -68,13 +68,13 @@ def test_a_run_is_three_files_that_belong_together(tmp_path):
     assert [row["id"] for row in run["envs"]] == [GAME, "game:Hangman-v0-easy"]
     assert run["envs"][0] == {"id": GAME, "version": gem.spec(GAME).info.version, "kwargs": dict(gem.spec(GAME).kwargs)}
     assert (run["agent"], run["tasks"], run["samples"], run["seed"]) == ("oracle", 3, 2, 7)
-    assert run["options"] == {"concurrency": "4"}
+    assert run["options"] == {"concurrency": 4}
     assert run["gem_version"]
 
     read_back = list(read_trajectories(out / "episodes.jsonl"))
     key = lambda e: (e.env_id, e.task, e.sample)  # noqa: E731
     assert sorted(map(key, read_back)) == sorted(map(key, result.episodes))
-    assert sorted((e.to_json() for e in read_back)) == sorted(e.to_json() for e in result.episodes)
+    assert sorted(e.to_json() for e in read_back) == sorted(e.to_json() for e in result.episodes)
 
     summary = read(out, "summary.json")
     assert summary["schema"] == 1
@@ -146,7 +146,7 @@ def test_live_options_are_recorded_as_text(tmp_path):
 
     evaluate(register(EchoEnv), say, out=tmp_path / "run", tasks=1, wrappers=[Louder], max_turns=2)
     options = read(tmp_path / "run", "run.json")["options"]
-    assert options["max_turns"] == "2"
+    assert options["max_turns"] == 2
     assert "Louder" in options["wrappers"]
 
 

@@ -98,7 +98,8 @@ class Game(ExactSnapshot, Env[str, str]):
         _, info = super().reset(seed, options)
         self.turn = self._retries = 0
         if self.is_random:
-            self.configure(**self.rng.choice(self.VARIANTS))
+            limit = self._ctor[1].get("max_turns")  # the caller's own, which no variant replaces
+            self.configure(**{**self.rng.choice(self.VARIANTS), **({} if limit is None else {"max_turns": limit})})
         self.deal(self.rng)
         board = self.board()
         return (f"{self.rules()}\n\n{board}" if board else self.rules()), info

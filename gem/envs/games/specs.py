@@ -22,6 +22,7 @@ def _game(
     low: float = -0.1,
     high: float = 1.0,
     tags: tuple[str, ...] = (),
+    on_invalid: dict[str, Any] | None = None,
 ) -> None:
     info = EnvInfo(
         description=description,
@@ -33,9 +34,10 @@ def _game(
         reward_range=(low, high),
         tags=("game", *tags),
     )
+    policy = {"mode": "end", "reward": -0.1} if on_invalid is None else on_invalid
     for variant, kwargs in variants.items():
         id = f"game:{name}-v0-{variant}" if variant else f"game:{name}-v0"
-        SPECS.append(EnvSpec(id, f"gem.envs.games.{entry_point}", kwargs, info=info))
+        SPECS.append(EnvSpec(id, f"gem.envs.games.{entry_point}", {**kwargs, "on_invalid": policy}, info=info))
 
 
 _game(
@@ -160,6 +162,7 @@ for _variant, _kwargs, _low, _high in (
         {_variant: _kwargs},
         low=_low,
         high=_high,
+        on_invalid={"mode": "retry", "reward": -0.2},
     )
 
 _game(
