@@ -44,7 +44,7 @@ check: $(VENV)/.dev
 	$(VENV)/bin/mypy gem_gym_doctor.py
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/vermin --quiet --no-tips --target=3.10- --violations --eval-annotations gem gem_gym_doctor.py
-	$(VENV)/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 bench: $(VENV)/.dev
 	$(PY) benchmarks/core.py

@@ -77,7 +77,7 @@ class ResetNeeded(ContractError):
 
 
 class SnapshotUnsupported(ContractError):
-    """This environment's state cannot be saved or restored."""
+    """The environment's state cannot be saved or restored."""
 
 
 class EnvError(GemError):

@@ -69,7 +69,7 @@ class Env(gymnasium.Env[ObsT, ActT]):
     _action_rng_seeded: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        # Kept for spawn, so that an author's class needs to do nothing for it.
+        """Keep the arguments for `spawn`, so that an author's class needs to do nothing for it."""
         self = super().__new__(cls)
         self._ctor = (args, kwargs)
         return self
@@ -214,7 +214,7 @@ class Env(gymnasium.Env[ObsT, ActT]):
 
     @property
     def rng(self) -> random.Random:
-        """This episode's `random.Random`, made on first use from the seed."""
+        """The episode's `random.Random`, made on first use from the seed."""
         rng = self._rng
         if rng is None:
             rng = self._rng = QuickRandom()

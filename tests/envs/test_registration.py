@@ -11,7 +11,6 @@ import cloudpickle
 import pytest
 
 import gem
-from gem.core import Env
 from gem.envs.registration import ENV_REGISTRY, make, register
 from gem.errors import EnvNotFound, MissingDependency, RegistrationError
 from gem.seeding import derive

@@ -16,7 +16,7 @@ __all__ = ["Minesweeper"]
 _MAX_SIDE = 50
 _MAX_DRAWS = 400  # one in eight belongs to the test split: all of them miss it once in 10**23 levels
 _CLOSED, _FLAG, _ZERO = b".F0"
-_MOVE = re.compile(r"[\s(\[{<]*(reveal|flag)(?![a-z])(.*)", re.IGNORECASE | re.DOTALL)
+_MOVE = re.compile(r"[\s(\[{<]*(reveal|flag)(.*)", re.IGNORECASE | re.DOTALL)
 
 
 class Minesweeper(Game):

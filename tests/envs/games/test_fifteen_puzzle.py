@@ -253,3 +253,8 @@ def test_the_shortest_way_is_as_long_as_a_walk_over_all_boards_says():
         rim = set(sliding.nearby(3, depth)) - set(sliding.nearby(3, depth - 1))
         assert {len(sliding.shortest(board, 30)) for board in rim} == {depth}
         assert {sliding.shortest(board, depth - 1) for board in rim} == {None}
+
+
+def test_a_walk_goes_as_far_as_asked():
+    """Going straight back, a walk of 16 slides seldom comes so far: such boards are all but in order."""
+    assert {len(sliding.mix(3, 16, random.Random(seed))[1]) for seed in range(100)} == {16}

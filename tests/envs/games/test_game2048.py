@@ -296,6 +296,16 @@ def test_looking_ahead_changes_nothing():
         env.step(env.oracle_action())
 
 
+def test_the_oracle_forgets_the_level_before():
+    # The same two tiles may begin another level, with others to come.
+    env, moves = gem.make(EASY), {}
+    for seed in range(150):
+        obs, _ = env.reset(seed=seed)
+        moves.setdefault(obs, set()).add((env.oracle_action(), start(seed=seed).oracle_action()))
+    assert any(len(pairs) > 1 for pairs in moves.values())
+    assert all(used == fresh for pairs in moves.values() for used, fresh in pairs)
+
+
 def test_gold_tells_the_next_tiles():
     env = start(EASY, 2)
     board, told = env.unwrapped.tiles, env.unwrapped.gold()
@@ -434,3 +444,10 @@ def test_a_start_is_the_same_in_every_process():
         for salt in ("0", "77")
     ]
     assert shown[0] == shown[1] != ""
+
+
+def test_a_4_comes_in_any_empty_cell():
+    board = bytes([0, 1, 0, 1] * 4)
+    places = [at for step in range(4000) for at, tile in enumerate(spawn(board, step / 4000)) if tile == 2]
+    assert all(places.count(at) == pytest.approx(50, abs=2) for at in set(places))
+    assert sorted(set(places)) == [at for at in range(16) if not board[at]]

@@ -101,6 +101,19 @@ def test_random_play_is_readable_and_rarely_wins(id):
     assert sum(totals) / 200 <= 0.8
 
 
+def test_the_oracle_takes_one_turn_for_each_area_and_each_cell_beside_none():
+    for seed in range(20):
+        env = start(HARD, seed)
+        rows, cols, mines = 8, 8, {tuple(place) for place in env.unwrapped.gold()}
+        left = {(row, col) for row in range(rows) for col in range(cols)} - mines
+        needed = 0
+        for place in sorted(left, key=lambda place: bool(mines & set(around(*place, rows, cols)))):  # first those that open an area
+            if place in left:
+                left -= opened_naively(*place, mines, set(), rows, cols)
+                needed += 1
+        assert play_out(env, lambda e: e.oracle_action())[1]["metrics"]["turns"] == needed
+
+
 def test_the_oracle_wins_after_random_flags_and_reveals():
     for seed in range(40):
         env = start(HARD, seed=seed, max_turns=200)

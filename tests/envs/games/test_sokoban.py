@@ -461,3 +461,19 @@ def test_asking_the_oracle_or_for_a_random_move_changes_nothing():
         env.sample_random_action()
         assert env.step(box(move))[:3] == other.step(box(move))[:3]
     assert env.unwrapped.board() == other.unwrapped.board()
+
+
+def test_the_oracle_walks_back_after_a_step_aside_and_goes_on_with_its_solution():
+    env, asides = make("hard"), 0
+    back = {"up": "down", "down": "up", "left": "right", "right": "left"}
+    for seed in range(10):
+        for way in WAYS:
+            env.reset(seed=seed)
+            first = env.unwrapped.gold()["solution"][0]
+            if way == first or not env.step(box(way))[0].startswith("You went"):
+                continue
+            assert env.oracle_action() == box(back[way])
+            env.step(env.oracle_action())
+            assert env.oracle_action() == box(first)
+            asides += 1
+    assert asides > 5

@@ -184,3 +184,11 @@ def test_the_start_is_always_the_classic_one_and_says_how_to_read_it():
 def test_a_level_that_cannot_be_won_is_refused(kwargs, said):
     with pytest.raises(RegistrationError, match=said):
         gem.make(VARIANTS[0], **kwargs)
+
+
+def test_the_whole_tower_on_b_is_no_win():
+    env = start(num_disks=1, max_turns=5)
+    obs, reward, terminated, _, info = env.step(boxed("A B"))
+    assert (reward, terminated, info) == (0.0, False, {})
+    assert obs == "Disk 1 went from A to B.\n\nA: -\nB: 1\nC: -"
+    assert env.step(boxed("B C"))[1:3] == (1.0, True)
