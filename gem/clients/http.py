@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from time import monotonic, time
 from typing import Any
 
+import anyio
 import httpx
 
 from gem import aio
@@ -169,7 +170,8 @@ class HttpClient:
                 headers=self._headers,
                 # Connecting gives up before the attempt does: what never reached the server may be sent again.
                 timeout=httpx.Timeout(None, connect=self._timeout_s / 2),
-                limits=httpx.Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections),
+                # `_slots` limits the connections: those of requests that were cancelled while connecting may stay in httpx's count.
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._max_connections),
                 transport=self._transport,
                 follow_redirects=True,
                 event_hooks={"request": [_keep_keys_home]},
@@ -196,8 +198,10 @@ class HttpClient:
         where = f"{method} {self._where(url)}"
         left = max(end - monotonic(), 0.001)
         try:
-            response = await asyncio.wait_for(self._send(method, url, kwargs), left)
-        except asyncio.TimeoutError:
+            # Not asyncio.wait_for: before Python 3.12 it may swallow a cancellation that comes with the timeout.
+            with anyio.fail_after(left):
+                response = await self._send(method, url, kwargs)
+        except TimeoutError:
             return _Failure(RequestFailed(f"{where}: no answer within {min(self._timeout_s, left):.3g} s", retryable=True), safe)
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeEncodeError) as why:
             # Their texts quote URLs and headers, keys included.
@@ -218,7 +222,8 @@ class HttpClient:
         async with self._slots:  # waiting for a connection counts for the deadline, not for the attempt
             token = _ours.set(True)
             try:
-                return await asyncio.wait_for(client.request(method, url, **kwargs), self._timeout_s)
+                with anyio.fail_after(self._timeout_s):
+                    return await client.request(method, url, **kwargs)
             finally:
                 _ours.reset(token)
 

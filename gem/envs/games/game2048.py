@@ -119,7 +119,7 @@ class Game2048(Game):
 
 
 def _read(move: str) -> int:
-    word = direction(move.strip(" ()[]<>"))
+    word = direction(move)
     if word is None:
         raise Unreadable("the box does not hold a direction")
     return _WAY_OF[word]

@@ -50,7 +50,7 @@ def integers(move: str, count: int | None = None) -> list[int] | None:
 
 def direction(move: str) -> str | None:
     """Return `up`, `down`, `left` or `right`, in any case, for a word or its first letter."""
-    return _DIRECTIONS.get(clean(move).lower())
+    return _DIRECTIONS.get(clean(move).strip("()[]{}<> ").lower())
 
 
 def word(move: str) -> str | None:
