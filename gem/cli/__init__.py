@@ -18,21 +18,29 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     try:
-        from gem.cli.screen import ReaderGone, mend_streams
+        from gem.cli.screen import OutputFailed, mend_streams, shown_warnings
 
         mend_streams()
         try:
-            return _run(list(sys.argv[1:] if argv is None else argv))
-        except ReaderGone:
-            # `gem list | head`: nothing more can be said, not even at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            with shown_warnings():
+                return _run(list(sys.argv[1:] if argv is None else argv))
+        except OutputFailed as failed:
+            return _silence(failed.__cause__)
     except KeyboardInterrupt as why:
         if argv is None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the exit
-        # The terminal has put ^C where the cursor was.
-        print("\n" * sys.stderr.isatty() + (str(why) or "interrupted"), file=sys.stderr)
+        # Where nothing else was said, the terminal has put ^C at the cursor.
+        print(str(why) or "\n" * sys.stderr.isatty() + "interrupted", file=sys.stderr)
         return 130
+
+
+def _silence(why: BaseException | None) -> int:
+    """Let standard output go nowhere, since Python writes out what is left at exit; return the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(why, BrokenPipeError):  # as in `gem list | head`
+        return 0
+    print(f"Error: standard output cannot be written: {getattr(why, 'strerror', why)}", file=sys.stderr)
+    return 2
 
 
 def _run(args: list[str]) -> int:

@@ -16,6 +16,9 @@ from gem.specs import EnvSpec
 __all__ = ["is_pattern", "list_command", "matching", "row_of"]
 
 
+_TELLING = 3  # so many letters of a pattern tell what was meant
+
+
 def is_pattern(text: str) -> bool:
     """Say whether `text` is a shell pattern, not an id."""
     return any(sign in text for sign in "*?[")
@@ -38,7 +41,7 @@ def matching(pattern: str, *, offline: bool = False) -> list[EnvSpec]:
 def _near(pattern: str) -> str:
     ids = [row.id for row in list_envs()]
     bare = pattern.strip("*?").lower()
-    if bare and any(bare in id.lower() for id in ids):
+    if len(bare) >= _TELLING and any(bare in id.lower() for id in ids):
         found = next(id for id in ids if bare in id.lower())
         start = found.lower().index(bare)
         return f" Did you mean '*{found[start : start + len(bare)]}*'?"

@@ -6,6 +6,7 @@ import json as jsonlib
 import os
 import sys
 import textwrap
+from difflib import get_close_matches
 from typing import Any, cast
 
 from gem.cli.catalogue import is_pattern, matching
@@ -64,14 +65,23 @@ def _load(target: str) -> Any:
     sys.path.insert(0, os.getcwd())
     try:
         return load_entry_point(target)
-    except RegistrationError:
-        if "." not in target.partition(":")[0]:
+    except RegistrationError as why:
+        near = _near(target)
+        if not near and "." not in target.partition(":")[0]:
             spec(target)  # a mistyped id looks the same: this says which ids are near
-        raise
+        raise RegistrationError(f"{why}{near}") from None
     except GemError:
         raise
     except Exception as why:
         raise RegistrationError(f"{target.partition(':')[0]} cannot be imported: {type(why).__name__}: {why}") from None
+
+
+def _near(target: str) -> str:
+    """Return the environments of the module that `target` may have meant."""
+    module, _, name = target.partition(":")
+    found = [key for key, value in vars(sys.modules.get(module, object)).items() if isinstance(value, type) and issubclass(value, Env)]
+    near = get_close_matches(name, found, n=1)
+    return f". Did you mean '{module}:{near[0]}'?" if near else ""
 
 
 def _show(name: str, found: dict[str, str]) -> None:

@@ -51,7 +51,7 @@ def eval_command(patterns: Sequence[str], *, agent: str, tasks: int, samples: in
                 own = _own(folder, player, players)
                 summaries += evaluate(ids, player, out=own, tasks=tasks, samples=samples, on_episode=keep, **options).summaries
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted: {progress.ended} of {progress.total} episodes ended; they are in {folder}") from None
+        raise Interrupted(f"interrupted: {progress.ended} of {progress.total} episodes ended, and are in {folder}") from None
     summaries = by_environment(summaries, ids)
     if json:
         say(jsonlib.dumps({"out": str(folder), "envs": [asdict(row) for row in summaries]}, indent=2))

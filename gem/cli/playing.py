@@ -7,10 +7,11 @@ is taken back.
 from __future__ import annotations
 
 import sys
+import textwrap
 from contextlib import suppress
 from typing import Any
 
-from gem.cli.screen import Interrupted, ReaderGone, flush, say
+from gem.cli.screen import Interrupted, OutputFailed, flush, say, shown_width
 from gem.core import Env
 from gem.envs.registration import make, spec
 from gem.parsing import last_boxed, message_text
@@ -18,7 +19,7 @@ from gem.seeding import fresh_seed
 
 __all__ = ["play_command"]
 
-_COMMANDS = "`hint` shows a good one, `help` tells this again, `quit` leaves."
+_COMMANDS = "Or: hint (a good move), help (this again), quit."
 _FENCE = "```"
 
 
@@ -32,6 +33,7 @@ def play_command(id: str, *, seed: int | None, split: str | None) -> int:
         try:
             return game.play(seed)
         except KeyboardInterrupt:
+            say()
             raise Interrupted(game.left()) from None
 
 
@@ -49,7 +51,7 @@ class _Game:
         self._boxed, self._example = "\\boxed" in prompt, last_boxed(prompt)
         say(f"{self._env._name}, seed {seed}", "bold")
         say(f"{self._help()}\n", "dim")
-        say(prompt)
+        say(_wrapped(prompt))
         while True:
             line = self._read()
             if line is None or line == "quit":
@@ -67,12 +69,13 @@ class _Game:
         return f"You left after {_turns(self._turn)}. The same game again: {self._again}"
 
     def _help(self) -> str:
-        what = "Type your move and press Enter"
-        if self._boxed:
-            what = "Type what belongs in the box and press Enter"
-            if self._example and self._example.strip():
-                what += f", for example {self._example.strip()}"
-        return f"{what}. {_COMMANDS}"
+        return f"{self._what()} and press Enter.\n{_COMMANDS}"
+
+    def _what(self) -> str:
+        if not self._boxed:
+            return "Type your move"
+        example = (self._example or "").strip()
+        return "Type what belongs in the box" + (f", for example {example}," if example else "")
 
     def _read(self) -> str | None:
         """Return what the player typed, stripped; a fence is read up to its end. None: there is no more."""
@@ -102,10 +105,10 @@ class _Game:
         over = terminated or truncated
         if over and self._exact and "invalid_action" in info:
             self._env.set_state(state)
-            say(self._not_counted(info["invalid_action"]))
+            say(_wrapped(self._not_counted(info["invalid_action"])))
             return False
         self._turn, self._total = self._turn + 1, self._total + reward
-        say(message_text(obs))
+        say(_wrapped(message_text(obs)))
         if reward and not over:
             say(f"reward {reward:+.3g}", "dim")
         if over:
@@ -115,8 +118,8 @@ class _Game:
 
     def _not_counted(self, why: dict[str, Any]) -> str:
         reason = str(why.get("reason", "")).rstrip(".")
-        hint = self._help() if self._boxed else f"{why.get('hint', '')} {_COMMANDS}"
-        return f"That is no move{': ' * bool(reason)}{reason}. It does not count.\n{hint}".rstrip()
+        what = f"{self._what().rstrip(',')}." if self._boxed else str(why.get("hint", ""))
+        return f"That is no move{': ' * bool(reason)}{reason}. It does not count. {what}".rstrip()
 
     def _verdict(self, truncated: bool, info: dict[str, Any]) -> str:
         if "error" in info:
@@ -124,6 +127,18 @@ class _Game:
         told = {True: "You won", False: "You lost"}.get(info.get("success"))  # type: ignore[arg-type]
         told = told or ("The turns are used up" if truncated else "The end")
         return f"{told} after {_turns(self._turn)}, reward {self._total:.3g}."
+
+
+def _wrapped(text: str) -> str:
+    """Break lines that are too long for the terminal between words; a board's lines stay as they are."""
+    width = shown_width()
+    if width is None:
+        return text
+    lines: list[str] = []
+    for line in text.split("\n"):
+        short = len(line) < width or "  " in line.strip()
+        lines += [line] if short else textwrap.wrap(line, width - 1, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def _turns(number: int) -> str:
@@ -140,12 +155,13 @@ def _line(prompt: str, *, strip: bool = True) -> str | None:
         else:
             line = sys.stdin.readline()
             if not line:
+                say()
                 return None
             say(f"{prompt}{line.rstrip()}")
     except EOFError:
         say()
         return None
-    except BrokenPipeError:
-        raise ReaderGone from None
+    except BrokenPipeError as why:
+        raise OutputFailed from why
     flush()
     return line.strip() if strip else line.rstrip("\n")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from datetime import timedelta
 from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from gem.cli.screen import coloured
@@ -16,6 +16,7 @@ from gem.trajectory import Trajectory
 __all__ = ["RunProgress"]
 
 _LOG_EVERY_S = 30.0
+_WIDEST = 100
 
 
 class RunProgress:
@@ -33,11 +34,16 @@ class RunProgress:
         self._played = self._done = self._told = self._won = self._faults = 0
         self._started = self._logged = monotonic()
         self._name = ""
-        colours = "auto" if coloured(sys.stderr) else None
-        console = Console(stderr=True, highlight=False, color_system=colours)  # type: ignore[arg-type]
-        bar = BarColumn(bar_width=18, style="dim", complete_style="green", finished_style="green")
-        columns = (TextColumn("{task.description}"), bar, TextColumn("{task.fields[told]}"), _Times())
-        self._bar = Progress(*columns, console=console, transient=True, disable=not self._live)
+        console = Console(stderr=True, highlight=False, color_system="auto" if coloured(sys.stderr) else None)
+        console.width = min(console.width, _WIDEST)
+        # Only the bar gives way to a narrow terminal.
+        columns = (
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(None, style="dim", complete_style="green", finished_style="green", table_column=Column(ratio=1)),
+            TextColumn("{task.fields[told]}", table_column=Column(no_wrap=True)),
+            _Times(table_column=Column(no_wrap=True)),
+        )
+        self._bar = Progress(*columns, console=console, transient=True, expand=True, disable=not self._live)
         self._task: TaskID | None = None
 
     def __enter__(self) -> RunProgress:
@@ -92,4 +98,7 @@ class _Times(ProgressColumn):
 
 
 def _clock(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))
+    """Return minutes and seconds, and hours where there are some."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["Interrupted", "ReaderGone", "coloured", "flush", "mend_streams", "say", "shown_width"]
+__all__ = ["Interrupted", "OutputFailed", "coloured", "flush", "mend_streams", "say", "shown_warnings", "shown_width"]
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
-class ReaderGone(Exception):
-    """Whoever read standard output has closed it, as `head` does."""
+class OutputFailed(Exception):
+    """Standard output takes nothing more: its reader has closed it, as `head` does, or the disk is full. The cause is the OSError."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, with the line that says what is left behind."""
+    """Ctrl-C, with the line that says what is left behind. The cursor stands at the beginning of a line."""
 
 
 def mend_streams() -> None:
@@ -29,6 +32,22 @@ def mend_streams() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+class _Warnings(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"warning: {record.getMessage()}", file=sys.stderr)
+
+
+@contextmanager
+def shown_warnings() -> Iterator[None]:
+    """Show on standard error what the library warns of, such as an installed package whose environments cannot be loaded."""
+    logger, handler = logging.getLogger("gem"), _Warnings(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def coloured(stream: TextIO) -> bool:
@@ -45,19 +64,19 @@ def say(text: str = "", style: str = "") -> None:
     """Print to standard output.
 
     Raises:
-        ReaderGone: nobody reads it any more.
+        OutputFailed: nobody reads it any more, or it cannot be written.
     """
     if style and text and coloured(sys.stdout):
         text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
     try:
         print(text)
-    except BrokenPipeError:
-        raise ReaderGone from None
+    except OSError as why:
+        raise OutputFailed from why
 
 
 def flush() -> None:
     """Write out what was said; raises as `say` does."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise ReaderGone from None
+    except OSError as why:
+        raise OutputFailed from why

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -38,6 +38,7 @@ _PLAIN_HEADERS = frozenset(
 )
 _SECRET_NAME = re.compile(r"key|token|secret|sig|pass|pwd|auth|cred", re.IGNORECASE)
 _MIN_SECRET = 6
+_MAX_CUT_OFF = 8
 _SHOWN = 200
 _SEARCHED = 10_000
 
@@ -77,6 +78,17 @@ class _Failure:
     retry_after: float | None = None
 
 
+@dataclass(eq=False)
+class _Pool:
+    """The connections of one loop, how many requests they serve, and how many were cut off before their answer."""
+
+    loop: asyncio.AbstractEventLoop
+    slots: asyncio.Semaphore
+    client: httpx.AsyncClient
+    running: int = 0
+    cut_off: int = 0
+
+
 class HttpClient:
     """A pooled client of one service; use it from any thread and any loop.
 
@@ -111,9 +123,8 @@ class HttpClient:
         self._max_connections = max_connections
         self._transport = transport
         self._rng = random.Random()
-        self._pool: httpx.AsyncClient | None = None
-        self._slots = asyncio.Semaphore(max_connections)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pool: _Pool | None = None
+        self._old: list[_Pool] = []
 
     async def request(self, method: str, url: str, *, idempotent: bool | None = None, **kwargs: Any) -> httpx.Response:
         """Send a request and return its response, whose status is below 400.
@@ -157,26 +168,40 @@ class HttpClient:
 
     async def _close(self) -> None:
         pool, self._pool = self._pool, None
-        if pool is not None and self._loop is asyncio.get_running_loop():
-            await pool.aclose()
+        if pool is not None:
+            self._old.append(pool)
+        await self._close_old(lambda _: True)
+
+    async def _close_old(self, which: Callable[[_Pool], bool]) -> None:
+        for pool in list(filter(which, self._old)):
+            self._old.remove(pool)
+            if pool.loop is asyncio.get_running_loop():
+                await pool.client.aclose()
+
+    def _here(self) -> _Pool:
+        """Return the pool of the running loop."""
+        loop = asyncio.get_running_loop()
+        pool = self._pool
+        if pool is None or pool.loop is not loop:  # after a fork the loop is another, and the sockets are the parent's
+            pool = self._pool = _Pool(loop, asyncio.Semaphore(self._max_connections), self._client())
+        elif pool.cut_off >= _MAX_CUT_OFF:
+            # httpx may hold on to the connection of a request that was cancelled just then, and never use it again.
+            self._old.append(pool)
+            pool = self._pool = _Pool(loop, pool.slots, self._client())
+        return pool
 
     def _client(self) -> httpx.AsyncClient:
-        loop = asyncio.get_running_loop()
-        if self._pool is None or self._loop is not loop:  # after a fork the loop is another, and the sockets are the parent's
-            self._loop = loop
-            self._slots = asyncio.Semaphore(self._max_connections)
-            self._pool = httpx.AsyncClient(
-                base_url=self.base_url,
-                headers=self._headers,
-                # Connecting gives up before the attempt does: what never reached the server may be sent again.
-                timeout=httpx.Timeout(None, connect=self._timeout_s / 2),
-                # `_slots` limits the connections: those of requests that were cancelled while connecting may stay in httpx's count.
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._max_connections),
-                transport=self._transport,
-                follow_redirects=True,
-                event_hooks={"request": [_keep_keys_home]},
-            )
-        return self._pool
+        return httpx.AsyncClient(
+            base_url=self.base_url,
+            headers=self._headers,
+            # Connecting gives up before the attempt does: what never reached the server may be sent again.
+            timeout=httpx.Timeout(None, connect=self._timeout_s / 2),
+            # `slots` limits the connections in use.
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._max_connections),
+            transport=self._transport,
+            follow_redirects=True,
+            event_hooks={"request": [_keep_keys_home]},
+        )
 
     async def _within_deadline(self, method: str, url: str, safe: bool, kwargs: dict[str, Any]) -> httpx.Response:
         end = monotonic() + self.deadline_s
@@ -218,13 +243,19 @@ class HttpClient:
         return _Failure(_of_status(method, response), again, _retry_after(response))
 
     async def _send(self, method: str, url: str, kwargs: dict[str, Any]) -> httpx.Response:
-        client = self._client()
-        async with self._slots:  # waiting for a connection counts for the deadline, not for the attempt
+        async with self._here().slots:  # waiting for a connection counts for the deadline, not for the attempt
+            await self._close_old(lambda old: not old.running)
+            pool = self._here()
+            pool.running += 1
             token = _ours.set(True)
             try:
                 with anyio.fail_after(self._timeout_s):
-                    return await client.request(method, url, **kwargs)
+                    return await pool.client.request(method, url, **kwargs)
+            except (TimeoutError, asyncio.CancelledError):
+                pool.cut_off += 1
+                raise
             finally:
+                pool.running -= 1
                 _ours.reset(token)
 
     def _where(self, url: str) -> str:

@@ -375,3 +375,13 @@ def test_after_a_kill_all_lines_but_at_most_the_last_are_readable(tmp_path, how)
     assert sorted(os.listdir(out)) == FILES[:2]
     with pytest.raises(GemError, match="holds a run already"):
         evaluate(GAME, say, out=out, tasks=1)
+
+
+def test_a_folder_whose_episodes_were_taken_elsewhere_holds_a_run_too(tmp_path):
+    out = tmp_path / "run"
+    evaluate(GAME, say, out=out, tasks=2)
+    before = (out / "run.json").read_bytes()
+    (out / "episodes.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(GemError, match="holds a run already"):
+        evaluate(GAME, say, out=out, tasks=1)
+    assert (out / "run.json").read_bytes() == before

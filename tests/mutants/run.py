@@ -22,7 +22,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import cache_from_source
-from itertools import repeat
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -101,6 +100,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir()
         for name in COPIED:
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -172,16 +172,16 @@ def _write(path: Path, text: str) -> None:
     Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
-def judge_all(tests: tuple[str, ...], mutants: Sequence[Mutant], copies: SimpleQueue[Copy]) -> Iterator[tuple[Mutant, Verdict]]:
-    """Yield what comes of mutants with the same tests: first those must pass without a fault."""
+def judge_all(mutants: Sequence[Mutant], copies: SimpleQueue[Copy]) -> list[tuple[Mutant, Verdict]]:
+    """Judge mutants whose tests are in the same files: first all these tests must pass without a fault."""
+    tests = tuple(dict.fromkeys(test for mutant in mutants for test in mutant.tests))
     copy = copies.get()
     try:
         code, seconds, shown = copy.test(tests)
         if code == PASSED:
-            yield from ((mutant, show(mutant, copy.judge(mutant))) for mutant in mutants)
-        else:
-            verdict = Verdict("wrong", seconds, f"      without it its tests do not pass: {' '.join(tests)}\n{shown}")
-            yield from ((mutant, show(mutant, verdict)) for mutant in mutants)
+            return [(mutant, show(mutant, copy.judge(mutant))) for mutant in mutants]
+        verdict = Verdict("wrong", seconds, f"      without it these tests do not pass: {' '.join(tests)}\n{shown}")
+        return [(mutant, show(mutant, verdict)) for mutant in mutants]
     finally:
         copies.put(copy)
 
@@ -194,17 +194,16 @@ def show(mutant: Mutant, verdict: Verdict) -> Verdict:
 
 
 def run(mutants: Sequence[Mutant], jobs: int) -> list[tuple[Mutant, Verdict]]:
-    """Judge mutants, `jobs` at a time, those with the same tests together and the largest groups first."""
-    groups: dict[tuple[str, ...], list[Mutant]] = {}
+    """Judge mutants, `jobs` at a time, those with tests in the same files together and the largest groups first."""
+    groups: dict[frozenset[str], list[Mutant]] = {}
     for mutant in mutants:
-        groups.setdefault(mutant.tests, []).append(mutant)
-    rows = sorted(groups.items(), key=lambda row: -len(row[1]))
+        groups.setdefault(frozenset(test.partition("::")[0] for test in mutant.tests), []).append(mutant)
+    rows = sorted(groups.values(), key=len, reverse=True)
     copies: SimpleQueue[Copy] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="gem-mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
         for number in range(jobs):
             copies.put(Copy(Path(folder, str(number))))
-        found = pool.map(lambda row, copies: list(judge_all(*row, copies)), rows, repeat(copies))
-        return [pair for pairs in found for pair in pairs]
+        return [pair for found in pool.map(lambda row: judge_all(row, copies), rows) for pair in found]
 
 
 def main() -> int:

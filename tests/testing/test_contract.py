@@ -12,7 +12,7 @@ from gem.specs import EnvInfo
 from gem.testing import EchoEnv, SlowEnv, check_env, find_breaches
 from gem.testing.clauses import CLAUSES
 from tests.data import broken_envs
-from tests.data.broken_envs.counting import INFO
+from tests.data.broken_envs.counting import INFO, Counting
 
 MODULES = sorted(name for _, name, _ in pkgutil.iter_modules(broken_envs.__path__) if name != "counting")
 
@@ -57,3 +57,34 @@ def test_a_class_declares_what_it_is_in_its_info():
 @pytest.mark.parametrize("fake", [EchoEnv, SlowEnv])
 def test_the_fakes_that_are_not_broken_keep_the_contract(fake):
     assert find_breaches(fake, episodes=5) == {}
+
+
+def test_a_close_that_needs_a_reset_before_it_is_found():
+    class Late(Counting):
+        def reset(self, seed=None, options=None):
+            self.log = []
+            return super().reset(seed, options)
+
+        def close(self):
+            self.log.clear()
+
+    assert list(find_breaches(Late, info=INFO, episodes=5)) == ["close_may_be_repeated"]
+
+
+class Generous(load("pays_for_form").Good):
+    form = 0.08  # which makes 0.76 for the oracle, and 0.64 for any digits
+
+
+def test_random_play_that_earns_nearly_as_much_does_not_fall_short():
+    assert list(find_breaches(Generous, info=info_of(Generous), episodes=50)) == ["random_play_falls_short"]
+
+
+class Strict(Counting):
+    def step(self, action):
+        if isinstance(action, str) and not action.isdigit():
+            raise ContractError(f"{action!r:.40} is no number")
+        return super().step(action)
+
+
+def test_text_may_not_be_refused_by_an_environment_that_takes_text():
+    assert list(find_breaches(Strict, info=INFO, episodes=5)) == ["survives_any_text"]
