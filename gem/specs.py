@@ -17,7 +17,7 @@ from gem.errors import MissingDependency, RegistrationError
 
 __all__ = ["EnvInfo", "EnvSpec", "OnInvalid", "WrapperSpec", "entry_point_of", "load_entry_point"]
 
-_ID = re.compile(r"(?:[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.+-]+)?")
+_ID = re.compile(r"(?:[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]+(?::(?:[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.+-]+)?")
 _ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 

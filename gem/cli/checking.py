@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from gem.cli.catalogue import is_pattern, matching
-from gem.cli.screen import say, shown_width
+from gem.cli.screen import flush, say, shown_width
 from gem.core import Env
 from gem.envs.registration import ENV_REGISTRY, list_envs, spec
 from gem.errors import GemError, RegistrationError
@@ -38,11 +38,13 @@ def check_command(target: str, *, episodes: int, json: bool) -> int:
         results[name] = found
         if not json:
             _show(name, found)
+            flush()
     if json:
         say(jsonlib.dumps(results, indent=2))
     elif len(results) > 1:
         broken = sum(map(bool, results.values()))
-        say(f"\n{broken} of {len(results)} are broken" if broken else f"\nall {len(results)} keep the contract", "bold")
+        say()
+        say(f"{broken} of {len(results)} are broken" if broken else f"all {len(results)} keep the contract", "bold")
     return int(any(results.values()))
 
 

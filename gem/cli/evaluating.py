@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -33,8 +32,6 @@ def eval_command(patterns: Sequence[str], *, agent: str, tasks: int, samples: in
     asked = {"tasks": tasks, "samples": samples, "seed": options["seed"], "split": options["split"], "max_turns": options["max_turns"]}
     planned = plan(ids, **asked)  # whatever can't be played is told before there is a folder
     folder = _folder(out, players)
-    # What fails is counted in the table.
-    logging.getLogger("gem.rollout").setLevel(logging.ERROR)
     faulted: list[Trajectory] = []
     summaries: list[Summary] = []
     progress = RunProgress(len(planned), len(players), quiet=json)

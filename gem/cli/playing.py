@@ -50,7 +50,8 @@ class _Game:
         prompt = message_text(obs)
         self._boxed, self._example = "\\boxed" in prompt, last_boxed(prompt)
         say(f"{self._env._name}, seed {seed}", "bold")
-        say(f"{self._help()}\n", "dim")
+        say(self._help(), "dim")
+        say()
         say(_wrapped(prompt))
         while True:
             line = self._read()
@@ -112,7 +113,8 @@ class _Game:
         if reward and not over:
             say(f"reward {reward:+.3g}", "dim")
         if over:
-            say(f"\n{self._verdict(truncated, info)}", "bold")
+            say()
+            say(self._verdict(truncated, info), "bold")
             say(f"The same game again: {self._again}", "dim")
         return over
 

@@ -77,7 +77,7 @@ class RunProgress:
     def _state(self) -> str:
         parts = [f"{self._done}/{self._episodes}"]
         if self._told:
-            parts.append(f"success {self._won / self._told:.0%}")
+            parts.append(f"success {100 * self._won / self._told:.0f} %")
         if self._faults:
             parts.append(f"{self._faults} failed")
         return ", ".join(parts)

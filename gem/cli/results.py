@@ -76,7 +76,10 @@ def fault_lines(faulted: Sequence[Trajectory], episodes: int) -> list[str]:
     where: dict[str, str] = {}
     for episode in faulted:
         error = episode.error or {}
-        kind = f"{error.get('type', 'error')}: {error.get('message', '')}".strip()
+        message = str(error.get("message", ""))
+        for prefix in (f"{episode.env_id}, task {episode.task}: ", f"{episode.env_id}: "):
+            message = message.removeprefix(prefix)
+        kind = f"{error.get('type', 'error')}: {message}"
         kinds[kind] += 1
         where.setdefault(kind, f"{episode.env_id}, task {episode.task}")
     lines = [f"{len(faulted)} of {episodes} episodes were cut off by a fault; they are in none of the means:"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -34,20 +34,18 @@ def mend_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-class _Warnings(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        print(f"warning: {record.getMessage()}", file=sys.stderr)
+def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
+    print(f"warning: {message}", file=sys.stderr)
 
 
 @contextmanager
 def shown_warnings() -> Iterator[None]:
-    """Show on standard error what the library warns of, such as an installed package whose environments cannot be loaded."""
-    logger, handler = logging.getLogger("gem"), _Warnings(logging.WARNING)
-    logger.addHandler(handler)
+    """Show in one line each what the library warns of, such as a package whose environments cannot be loaded."""
+    before, warnings.showwarning = warnings.showwarning, _show_warning
     try:
         yield
     finally:
-        logger.removeHandler(handler)
+        warnings.showwarning = before
 
 
 def coloured(stream: TextIO) -> bool:

@@ -24,7 +24,7 @@ from gem.envs.registration import spec as spec_of
 from gem.errors import ContractError, RegistrationError
 from gem.events import emit
 from gem.faults import ErrorInfo, Phase
-from gem.rollout.agent import Act, Agent, AgentAction, EpisodeContext, as_agent
+from gem.rollout.agent import Act, Agent, AgentAction, EpisodeContext, Session, as_agent
 from gem.seeding import derive, key_seed
 from gem.specs import EnvSpec
 from gem.trajectory import Trajectory
@@ -253,26 +253,46 @@ async def _turns(
     call: Callable[..., Awaitable[Any]], agent: Agent, context: EpisodeContext, episode: Trajectory, obs: Any, info: Any
 ) -> BaseException | None:
     """Play to the end; return what the agent raised."""
-    paused = perf_counter()
+    session: Session | None = None
     try:
         session = agent.start(context)
-        while not (episode.terminated or episode.truncated):
-            seen = obs if isinstance(obs, str) else deepcopy(obs)  # an agent or environment may go on to change it
-            answer = _checked(await session.act(obs, info), agent)
-            action = answer.text if answer.message is None else answer.message
-            obs, reward, terminated, truncated, info = await call("step", action)
-            episode.add_turn(seen, action, reward, terminated, truncated, info, calls=answer.calls())
-            if perf_counter() - paused > _PAUSE_S:
-                await asyncio.sleep(0)
-                paused = perf_counter()
-        episode.final_observation = obs
-        await session.end(episode)
+        await _play(call, agent, session, episode, obs, info)
     except (Exception, asyncio.CancelledError) as error:  # an agent's fault is one episode's, as an environment's is
         if isinstance(error, asyncio.CancelledError) and _is_cancelled():
             raise
         _log.warning("%s, task %s: the agent failed: %s: %s", context.env_id, context.task, type(error).__name__, error)
-        return error
-    return None
+        return await _say_goodbye(session, episode, error)
+    return await _say_goodbye(session, episode, None)
+
+
+async def _play(call: Callable[..., Awaitable[Any]], agent: Agent, session: Session, episode: Trajectory, obs: Any, info: Any) -> None:
+    paused = perf_counter()
+    while not (episode.terminated or episode.truncated):
+        seen = obs if isinstance(obs, str) else deepcopy(obs)  # an agent or environment may go on to change it
+        answer = _checked(await session.act(obs, info), agent)
+        action = answer.text if answer.message is None else answer.message
+        obs, reward, terminated, truncated, info = await call("step", action)
+        episode.add_turn(seen, action, reward, terminated, truncated, info, calls=answer.calls())
+        if perf_counter() - paused > _PAUSE_S:
+            await asyncio.sleep(0)
+            paused = perf_counter()
+    episode.final_observation = obs
+
+
+async def _say_goodbye(session: Session | None, episode: Trajectory, failure: BaseException | None) -> BaseException | None:
+    """Let the session hear how it went, also where it failed: it may hold something. Returns the first failure."""
+    if failure is not None:
+        episode.fail(ErrorInfo.of(failure, "agent"))
+    if session is None:
+        return failure
+    try:
+        await session.end(episode)
+    except (Exception, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            raise
+        _log.warning("%s, task %s: the agent failed at the end: %s: %s", episode.env_id, episode.task, type(error).__name__, error)
+        return failure or error
+    return failure
 
 
 def _checked(answer: object, agent: Agent) -> AgentAction:

@@ -297,3 +297,7 @@ def test_equal_tasks_have_equal_hashes_however_the_environment_was_built():
     one, two = make("game:GuessTheNumber-v0"), make("game:GuessTheNumber-v0", max_number=20)
     assert one.tasks()[3].hash == two.tasks()[3].hash
     assert Guess(50).tasks()[3].hash == Guess(high=50).tasks()[3].hash != Guess(60).tasks()[3].hash
+
+
+def test_a_name_may_have_a_namespace_as_gymnasiums_have():
+    assert EnvSpec("gymnasium:ALE/Pong-v5", "m:C").id == "gymnasium:ALE/Pong-v5"

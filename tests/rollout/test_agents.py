@@ -266,3 +266,23 @@ def test_random_play_is_the_same_wherever_the_environment_runs(cls, blocking):
 def test_random_play_passes_by_environments_that_crash():
     found = run(register(CrashEnv, crash_at=2), RandomAgent(), tasks=3)
     assert [e.error["phase"] for e in found] == ["step"] * 3
+
+
+def test_a_session_hears_the_end_also_where_it_failed():
+    heard = []
+
+    class Failing:
+        name = "failing"
+
+        def start(self, context):
+            return self
+
+        async def act(self, observation, info):
+            raise ValueError("as asked")
+
+        async def end(self, trajectory):
+            heard.append((trajectory.valid, trajectory.error["type"]))
+
+    [episode] = run("game:GuessTheNumber-v0", Failing())
+    assert heard == [(False, "ValueError")]
+    assert not episode.valid
