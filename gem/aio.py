@@ -135,6 +135,10 @@ class Lane:
                 return
             try:
                 future.set_result(fn(*args))
+            except StopIteration as error:  # no future can carry one: whoever awaits it would wait for ever
+                why = RuntimeError(f"{getattr(fn, '__qualname__', fn)} raised StopIteration")
+                why.__cause__ = error
+                future.set_exception(why)
             except BaseException as error:
                 future.set_exception(error)
 

@@ -13,7 +13,8 @@ __all__ = ["Fence", "last_boxed", "last_fence", "last_tag", "message_text", "str
 
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 # A box opens, an escaped character that is no brace, or a brace.
-_BRACES = re.compile(r"\\(?:boxed|fbox)[ \t\n]*\{|\\.|[{}]", re.DOTALL)
+# A second backslash before it is an escape of JSON's that was left in.
+_BRACES = re.compile(r"\\{1,2}(?:boxed|fbox)[ \t\n]*\{|\\.|[{}]", re.DOTALL)
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
 
 

@@ -75,6 +75,8 @@ class OnInvalid:
             raise RegistrationError(f"on_invalid mode must be 'end' or 'retry', not {self.mode!r:.80}")
         if isinstance(self.reward, bool) or not isinstance(self.reward, (int, float)) or self.reward * 0.0 != 0.0:
             raise RegistrationError(f"on_invalid reward must be a finite number, not {self.reward!r:.80}")
+        if self.max_retries is not None and (not isinstance(self.max_retries, int) or self.max_retries < 0):
+            raise RegistrationError(f"on_invalid max_retries must be None, or 0 or more, not {self.max_retries!r:.80}")
         object.__setattr__(self, "reward", float(self.reward))
 
     def ends(self, times: int) -> bool:
@@ -126,9 +128,11 @@ class EnvSpec:
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
-            raise RegistrationError(f"id {self.id!r:.80} is not of the form '[package/]family:name', such as 'math:arithmetic'")
+            raise RegistrationError(f"id {self.id!r:.80} is not of the form '[package/]family:name', such as 'game:Sudoku-v0-easy'")
         if isinstance(self.entry_point, str) and not _ENTRY_POINT.fullmatch(self.entry_point):
             raise RegistrationError(f"{self.id}: entry point {self.entry_point!r:.80} is not of the form 'package.module:Class'")
+        if not isinstance(self.info, EnvInfo):
+            raise RegistrationError(f"{self.id}: info must be an EnvInfo, not {type(self.info).__name__}")
         try:
             text = json.dumps(dict(self.kwargs), allow_nan=False)
         except (TypeError, ValueError) as why:

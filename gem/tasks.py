@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, islice
-from typing import Any
+from typing import Any, overload
 
 from gem.errors import ContractError
 
@@ -92,7 +92,16 @@ class TaskSet:
             raise TypeError(f"the tasks of split {self.split!r} are endless: take the first n with .first(n)")
         return len(self._rows)
 
-    def __getitem__(self, index: int) -> Task:
+    @overload
+    def __getitem__(self, index: int) -> Task: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Task]: ...
+    def __getitem__(self, index: int | slice) -> Task | list[Task]:
+        if isinstance(index, slice):
+            stop = index.stop if self._rows is None else len(self._rows)
+            if stop is None or (self._rows is None and stop < 0):
+                raise IndexError(f"the tasks of split {self.split!r} are endless: a slice of them needs an end of 0 or more")
+            return [self[k] for k in range(*index.indices(stop))]
         row = index if self._rows is None else self._rows[index]
         if isinstance(row, int) and row < 0:
             raise IndexError(f"task index {index} is below 0")

@@ -38,6 +38,8 @@ BOXES = {
     r"\boxed{2} <think>or \boxed{3}": "2",
     "\\boxed{two\nlines}": "two\nlines",
     r"\boxed{x}\\boxed{y": "x",
+    r"\\boxed{5}": "5",
+    r"I think it is \\boxed{5}": "5",
 }
 
 

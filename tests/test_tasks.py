@@ -56,3 +56,10 @@ def test_content_is_made_once_and_only_when_asked_for():
     assert made == []
     assert task.hash == task.hash == content_hash(content("train/0"))
     assert made == ["train/0"]
+
+
+def test_slices_are_lists_of_tasks():
+    assert [task.key for task in TaskSet("train", content)[1:3]] == ["train/1", "train/2"]
+    assert [task.key for task in TaskSet("train", content, rows=("x", "y", "z"))[::2]] == ["train/x", "train/z"]
+    with pytest.raises(IndexError, match="needs an end"):
+        TaskSet("train", content)[1:]

@@ -76,8 +76,12 @@ def _program() -> str:
 
 def _usage(error: Exception) -> int:
     """Tell a mistake in the command line in one line; raise anything else."""
+    from gem.cli.screen import OutputFailed, reader_gone
+
     code, message = getattr(error, "exit_code", None), getattr(error, "format_message", None)
     if not isinstance(code, int):
+        if isinstance(error, BrokenPipeError) and reader_gone():
+            raise OutputFailed from error  # a help page is not printed by `say`
         raise error
     if message is not None:
         context = getattr(error, "ctx", None)

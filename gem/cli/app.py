@@ -14,13 +14,20 @@ __all__ = ["app"]
 
 
 class _Command(TyperCommand):
-    """A command whose help page names arguments as `ID`, in whichever way this version of typer would write them."""
+    """A command whose help page is the same with every version of typer: `ID`, `[ID]` and `ID...`, without types."""
 
     def get_help(self, ctx: Any) -> str:
-        """Return the page without `{ID}` and `ID <str>`; what stood in columns stays in them."""
-        usage, rest = super().get_help(ctx).split("\n", 1)
-        usage = re.sub(r"[{]([A-Z]+)(?:\.\.\.)?[}]", r"\1", usage)
-        return usage + "\n" + re.sub(r"^(  [A-Z]+)( <\S+>)", lambda found: found[1] + " " * len(found[2]), rest, flags=re.MULTILINE)
+        """Return the page; what stood in columns stays in them."""
+        usage, page = super().get_help(ctx).split("\n", 1)
+        for argument in self.params:
+            name = argument.metavar
+            if argument.param_type_name == "argument" and name:
+                shown = name + "..." * (argument.nargs != 1)
+                usage = re.sub(rf"[\[{{]*{name}[\]}}.]*$", shown if argument.required else f"[{shown}]", usage)
+                page = re.sub(
+                    rf"^  {name}( <\S+>)", lambda found: found[0].replace(found[1], " " * len(found[1])), page, flags=re.MULTILINE
+                )
+        return f"{usage}\n{page}".replace("\\[", "[")
 
 
 app = typer.Typer(

@@ -68,8 +68,8 @@ def _load(target: str) -> Any:
     try:
         return load_entry_point(target)
     except RegistrationError as why:
-        near = _near(target)
-        if not near and "." not in target.partition(":")[0]:
+        near, (module, _, name) = _near(target), target.partition(":")
+        if not near and "." not in module and not hasattr(sys.modules.get(module), name):
             spec(target)  # a mistyped id looks the same: this says which ids are near
         raise RegistrationError(f"{why}{near}") from None
     except GemError:

@@ -86,7 +86,9 @@ def _installation(report: Report) -> dict[str, Any]:
 def _show_installation(facts: dict[str, Any]) -> None:
     width = shown_width()
     say(f"{version_line()}, Python {facts['python']}", "bold")
-    say(f"on {facts['platform']}, with {facts['environments']} environments (python -m gem list)\n")
+    say(facts["platform"])
+    say(f"{facts['environments']} environments: python -m gem list")
+    say()
     say("packages", "bold")
     for line in table([Column(), Column()], [(name, facts["packages"][name]) for name in _PACKAGES], width=width, indent="  "):
         say(line)

@@ -27,8 +27,8 @@ def play_command(id: str, *, seed: int | None, split: str | None) -> int:
     """Play one episode with lines of standard input; return 0 also when it is left early."""
     seed = fresh_seed() % 1_000_000 if seed is None else seed
     exact = spec(id).info.snapshot == "exact"
-    # What can be taken back may end the episode: that tells the unreadable from what is merely forbidden.
-    with make(id, split=split, on_invalid="end" if exact else "retry") as env:
+    # What can be copied is played as agents play it: a typo is taken back. From the others, a softer rule is asked for.
+    with make(id, split=split, on_invalid=None if exact else "retry") as env:
         game = _Game(env, again=f"python -m gem play {id} --seed {seed}" + (f" --split {split}" if split else ""), exact=exact)
         try:
             return game.play(seed)
@@ -70,7 +70,7 @@ class _Game:
         return f"You left after {_turns(self._turn)}. The same game again: {self._again}"
 
     def _help(self) -> str:
-        return f"{self._what()} and press Enter.\n{_COMMANDS}"
+        return f"{self._what()} and press Enter.\n{_COMMANDS}{' A typo costs nothing.' if self._exact else ''}"
 
     def _what(self) -> str:
         if not self._boxed:
@@ -159,7 +159,7 @@ def _line(prompt: str, *, strip: bool = True) -> str | None:
             if not line:
                 say()
                 return None
-            say(f"{prompt}{line.rstrip()}")
+            say(f"{prompt}{line}".rstrip())
     except EOFError:
         say()
         return None

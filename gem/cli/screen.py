@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import shutil
 import sys
 import warnings
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["Interrupted", "OutputFailed", "coloured", "flush", "mend_streams", "say", "shown_warnings", "shown_width"]
+__all__ = ["Interrupted", "OutputFailed", "coloured", "flush", "mend_streams", "reader_gone", "say", "shown_warnings", "shown_width"]
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
@@ -70,6 +71,13 @@ def say(text: str = "", style: str = "") -> None:
         print(text)
     except OSError as why:
         raise OutputFailed from why
+
+
+def reader_gone() -> bool:
+    """Say whether standard output is a pipe that nobody reads any more."""
+    watch = select.poll()
+    watch.register(sys.stdout.fileno(), 0)  # 0: errors only
+    return bool(watch.poll(0))
 
 
 def flush() -> None:

@@ -36,7 +36,7 @@ class AsyncEnv(Env[ObsT, ActT]):
         if cls.__module__ == __name__:  # AsyncEnv itself defines both sides
             return
         for sync, twin in TWINS:
-            if sync in cls.__dict__:
+            if cls._definer(sync) not in (AsyncEnv, Env):
                 raise TypeError(f"{cls.__name__} is an AsyncEnv and defines {sync}: override {twin} alone, {sync} follows it")
             if twin in cls.__dict__:
                 setattr(cls, twin, _homed(cls.__dict__[twin]))

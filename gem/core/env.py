@@ -6,6 +6,7 @@ import copy
 import inspect
 import random
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import gymnasium
@@ -13,7 +14,7 @@ from gymnasium.utils import seeding as gym_seeding
 from typing_extensions import Self, TypeVar
 
 from gem import aio
-from gem.errors import ContractError, SnapshotUnsupported
+from gem.errors import ContractError, RegistrationError, SnapshotUnsupported
 from gem.seeding import QuickRandom, derive, fresh_seed, task_seed
 from gem.spaces import Text
 from gem.specs import EnvSpec, OnInvalid
@@ -26,6 +27,7 @@ ActT = TypeVar("ActT", default=str)
 Info: TypeAlias = dict[str, Any]
 StepResult: TypeAlias = tuple[ObsT, float, bool, bool, Info]
 
+_MAX_DIGITS = 40  # of a task's number
 TWINS = (("reset", "areset"), ("step", "astep"), ("close", "aclose"))
 
 
@@ -82,11 +84,16 @@ class Env(gymnasium.Env[ObsT, ActT]):
     def _check_twins(cls) -> None:
         """Refuse a class whose sync and async sides would differ."""
         for sync, twin in TWINS:
-            if twin in cls.__dict__ and sync not in cls.__dict__:
+            if cls._definer(twin) is not Env and cls._definer(twin) is not cls._definer(sync):
                 raise TypeError(
-                    f"{cls.__name__} defines {twin} without {sync}: the two paths would differ. "
-                    f"Define both, or subclass AsyncEnv and define the async side alone"
+                    f"{cls.__name__} has {twin} of {cls._definer(twin).__name__} and {sync} of {cls._definer(sync).__name__}: the two "
+                    f"paths would differ. Define both in one class, or subclass AsyncEnv and define the async side alone"
                 )
+
+    @classmethod
+    def _definer(cls, name: str) -> type[Any]:
+        """Return the class that a method comes from."""
+        return next(base for base in cls.__mro__ if name in base.__dict__)
 
     # -- episodes ------------------------------------------------------------------------------------------------------
 
@@ -202,7 +209,7 @@ class Env(gymnasium.Env[ObsT, ActT]):
             split, row = split_key(options["task"])
         else:
             split, row = self.split, str(options["index"])
-        if not (row.isascii() and row.isdigit()):
+        if not (row.isascii() and row.isdigit() and len(row) <= _MAX_DIGITS):
             raise ContractError(f"{self._name}: no task {join_key(split, row)!r:.80}; its tasks are numbered, such as '{split}/0'")
         self.check_split(split)
         return split, int(row)
@@ -270,7 +277,7 @@ class Env(gymnasium.Env[ObsT, ActT]):
         args, kwargs = self._ctor
         bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
         bound.apply_defaults()
-        return {name: repr(value) for name, value in list(bound.arguments.items())[1:]}
+        return {name: repr(_listed(value)) for name, value in list(bound.arguments.items())[1:]}
 
     def gold(self) -> Any:
         """Return what the current task hides (a secret, an answer) as JSON values, or None."""
@@ -318,21 +325,33 @@ class Env(gymnasium.Env[ObsT, ActT]):
             overrides: Keywords of the class, or `seed` and `split` of `make`.
         """
         args, kwargs = self._ctor
-        takes = list(inspect.signature(type(self).__init__).parameters)[1:]
+        parameters = list(inspect.signature(type(self).__init__).parameters.values())[1:]
+        takes = [p.name for p in parameters]
         own = {name: overrides.pop(name) for name in ("seed", "split") if name in overrides and name not in takes}
-        if overrides:  # one of them may have been given by position
-            args, kwargs = (), {**dict(zip(takes, args, strict=False)), **kwargs, **overrides}
-        twin = type(self)(*args, **kwargs)
+        self._check_overrides(overrides, parameters)
+        if overrides and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters[: len(args)]):
+            # One of them may have been given by position.
+            args, kwargs = (), {**dict(zip(takes, args, strict=False)), **kwargs}
+        twin = type(self)(*args, **{**kwargs, **overrides})
         for name in ("env_spec", "split", "on_invalid", "timing"):
             if name in self.__dict__ and name not in overrides:
                 setattr(twin, name, self.__dict__[name])
         if "split" in own:
+            twin.check_split(own["split"])
             twin.split = own["split"]
         if "seed" in own:
             twin.seed_resets(own["seed"])
         if same_state:
             twin.set_state(self.get_state())
         return twin
+
+    def _check_overrides(self, overrides: Mapping[str, Any], parameters: list[inspect.Parameter]) -> None:
+        names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        for name in overrides:
+            if name not in names and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+                near = get_close_matches(name, names, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise RegistrationError(f"{self._name} takes no keyword {name!r}.{hint} It takes: {', '.join(names) or 'none'}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lane"}
@@ -360,8 +379,15 @@ def _checked_seed(seed: Any) -> int:
     """Return `seed` as a plain int, or say why it can't be one."""
     try:
         value: int = seed.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise ContractError(f"seed must be an integer, not {type(seed).__name__} {seed!r:.80}") from None
     if value < 0:
         raise ContractError(f"seed must be 0 or more, not {value}")
     return value
+
+
+def _listed(value: Any) -> Any:
+    """Return a value with lists for tuples: a spec that went through JSON is the same."""
+    if isinstance(value, (list, tuple)):
+        return [_listed(item) for item in value]
+    return {key: _listed(item) for key, item in value.items()} if isinstance(value, dict) else value

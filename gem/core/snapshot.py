@@ -11,6 +11,12 @@ from gem.errors import ContractError, SnapshotUnsupported
 __all__ = ["ExactSnapshot"]
 
 
+# How an environment was set up, which is not part of an episode: a restored environment keeps its own.
+_SET_UP = frozenset(
+    ("_ctor", "_last_seed", "_root_seed", "_stream", "_unseeded", "env_spec", "on_invalid", "split", "timing"),
+)
+
+
 class ExactSnapshot:
     """Mix-in: exact snapshots of an environment whose whole state is in picklable attributes."""
 
@@ -21,7 +27,8 @@ class ExactSnapshot:
             SnapshotUnsupported: an attribute cannot be pickled.
         """
         try:
-            data = pickle.dumps(cast(Any, self).__getstate__(), protocol=pickle.HIGHEST_PROTOCOL)
+            state = {name: value for name, value in cast(Any, self).__getstate__().items() if name not in _SET_UP}
+            data = pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
         except Exception as why:
             raise SnapshotUnsupported(f"{cast(Any, self)._name}: its state cannot be pickled: {why}") from why
         return {"of": self._identity(), "data": data}
@@ -36,13 +43,10 @@ class ExactSnapshot:
             raise ContractError(f"{cast(Any, self)._name}: {type(state).__name__} is not a snapshot that get_state returned")
         if state.get("of") != self._identity():
             raise ContractError(f"the snapshot is of {state.get('of')}, this is {self._identity()}: build it with the same id and keywords")
-        lane = self.__dict__.get("_lane")
+        kept = {name: value for name, value in self.__dict__.items() if name in _SET_UP or name == "_lane"}
         self.__dict__.clear()
-        self.__dict__.update(pickle.loads(state["data"]))
-        if lane is not None:
-            self.__dict__["_lane"] = lane
+        self.__dict__.update(pickle.loads(state["data"]), **kept)
 
     def _identity(self) -> str:
-        args, kwargs = cast(Any, self)._ctor
-        shown = [repr(arg) for arg in args] + [f"{name}={value!r}" for name, value in sorted(kwargs.items())]
+        shown = [f"{name}={value}" for name, value in sorted(cast(Any, self)._parameters().items())]
         return f"{type(self).__qualname__}({', '.join(shown)})"

@@ -139,10 +139,11 @@ class Wrapper(Env[ObsT, ActT], Generic[ObsT, ActT, InObsT, InActT]):
 
     @classmethod
     def _check_twins(cls) -> None:
-        for pair in TWINS:
-            have = [name for name in pair if name in cls.__dict__]
-            if len(have) == 1:
-                raise TypeError(f"{cls.__name__} overrides {have[0]} alone of {pair[0]}/{pair[1]}: override the hooks, or both")
+        for sync, twin in TWINS:
+            ways = cls._definer(sync), cls._definer(twin)
+            if ways[0] is not ways[1]:
+                alone = sync if cls.__mro__.index(ways[0]) < cls.__mro__.index(ways[1]) else twin
+                raise TypeError(f"{cls.__name__} overrides {alone} alone of {sync}/{twin}: override the hooks, or both")
 
     # -- what authors override -----------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from numbers import Integral, Real
 from typing import Any, TypeVar, cast, overload
 
 from gem.config import settings
@@ -112,7 +113,7 @@ def spec(id: str | EnvSpec) -> EnvSpec:
     if isinstance(id, EnvSpec):
         return id
     if not isinstance(id, str):
-        raise EnvNotFound(f"an environment id is a string such as 'math:arithmetic', not {type(id).__name__} {id!r:.80}")
+        raise EnvNotFound(f"an environment id is a string such as 'game:Sudoku-v0-easy', not {type(id).__name__} {id!r:.80}")
     _load_builtin()
     if id in ENV_REGISTRY:
         return ENV_REGISTRY[id]
@@ -128,7 +129,9 @@ def spec(id: str | EnvSpec) -> EnvSpec:
 def _not_found(id: str) -> str:
     near = get_close_matches(id, ENV_REGISTRY, n=3, cutoff=0.6)
     if not near:
-        near = [known for known in ENV_REGISTRY if known.partition(":")[2].lower().startswith(id.partition(":")[2].lower()[:4] or "?")][:3]
+        stem = (id.partition(":")[2] or id).lower().partition("-v")[0]
+        for part in filter(None, (stem, stem[:4])):
+            near = near or [known for known in ENV_REGISTRY if part in known.partition(":")[2].lower()][:3]
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     family = id.partition(":")[0]
     known_family = any(known.startswith(family + ":") for known in ENV_REGISTRY)
@@ -196,7 +199,7 @@ def make(
         raise RegistrationError(f"make was given two environments, {id!r:.80} and env_id={env_id!r:.80}: name one")
     id = env_id if id is None else id
     if id is None:
-        raise RegistrationError("make needs an id, such as gem.make('math:arithmetic')")
+        raise RegistrationError("make needs an id, such as gem.make('game:Sudoku-v0-easy')")
     row = spec(id)
     _check_requires(row)
     env, own_limit = _construct(row, kwargs, split=split, max_turns=max_turns, on_invalid=on_invalid, timing=timing)
@@ -209,6 +212,10 @@ def make(
         env = load_entry_point("gem.wrappers.time_limit:TimeLimit")(env, limit)
     if timing:
         env = load_entry_point("gem.wrappers.timed:Timed")(env)
+    if not isinstance(wrappers, (str, Sequence)):
+        raise RegistrationError(
+            f"{row.id}: wrappers must be a list of wrappers, or their names, not {wrappers!r:.80}. Write wrappers=[...]"
+        )
     return _wrap(env, [*row.wrappers, *([wrappers] if isinstance(wrappers, str) else wrappers)])
 
 
@@ -232,6 +239,7 @@ def _construct(row: EnvSpec, kwargs: Mapping[str, Any], **wanted: Any) -> tuple[
         else:
             later[name] = value
     _check_keywords(row, values, takes)
+    _check_types(row, values, target)
     try:
         env = target(**values)
     except RegistrationError as why:  # it does not know its id yet
@@ -261,14 +269,33 @@ def _keywords(target: Callable[..., Any]) -> frozenset[str] | None:
     return None if any(p.kind is p.VAR_KEYWORD for p in parameters) and not names else frozenset(names)
 
 
+_MAKE_KEYWORDS = ("wrappers", "seed", "split", "max_turns", "on_invalid", "checks", "timing")
+
+
 def _check_keywords(row: EnvSpec, values: Mapping[str, Any], takes: frozenset[str] | None) -> None:
     if takes is None:
         return
     unknown = [name for name in values if name not in takes]
     if unknown:
-        near = get_close_matches(unknown[0], takes, n=1)
+        near = get_close_matches(unknown[0], {*takes, *_MAKE_KEYWORDS}, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise RegistrationError(f"{row.id} takes no keyword {unknown[0]!r}.{hint} It takes: {', '.join(sorted(takes)) or 'none'}")
+
+
+# Annotations whose values are told apart before the constructor stumbles over them.
+_TYPES: dict[str, tuple[type[Any], ...]] = {"int": (Integral,), "float": (Real,), "bool": (bool,), "str": (str,)}
+
+
+def _check_types(row: EnvSpec, values: Mapping[str, Any], target: Callable[..., Any]) -> None:
+    try:
+        parameters = inspect.signature(target).parameters
+    except (TypeError, ValueError):
+        return
+    for name, value in values.items():
+        annotation = parameters[name].annotation if name in parameters else ""
+        wanted = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+        if wanted in _TYPES and not isinstance(value, _TYPES[wanted]):
+            raise RegistrationError(f"{row.id}: {name} must be of type {wanted}, not {type(value).__name__} {value!r:.80}")
 
 
 def _check_requires(row: EnvSpec) -> None:

@@ -14,6 +14,8 @@ __all__ = ["Interval", "Summary", "mean_interval", "summarise", "wilson_interval
 
 Interval = tuple[float, float]
 _Z95 = NormalDist().inv_cdf(0.975)
+_T95_EXACT = (12.7062, 4.3027)
+_FEW = 10  # so many equal values say little of the others
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,28 @@ def wilson_interval(won: float, n: int) -> Interval:
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
-    """Return the 95 % normal interval of a mean, or None for fewer than two values."""
-    if len(values) < 2:
+    """Return the 95 % interval of a mean by Student's t, or None where the values can't tell: fewer than two, or few and all equal."""
+    if len(values) < 2 or (len(values) < _FEW and len(set(values)) == 1):
         return None
-    mean, half = fmean(values), _Z95 * stdev(values) / math.sqrt(len(values))
+    mean, half = fmean(values), _t95(len(values) - 1) * stdev(values) / math.sqrt(len(values))
     return mean - half, mean + half
+
+
+def _t95(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t.
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5; exact values for one and two degrees of freedom.
+    """
+    if freedom <= len(_T95_EXACT):
+        return _T95_EXACT[freedom - 1]
+    z, n = _Z95, float(freedom)
+    terms = (
+        z,
+        (z**3 + z) / (4 * n),
+        (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2),
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3),
+    )
+    return sum(terms)
 
 
 def summarise(episodes: Iterable[Trajectory]) -> list[Summary]:

@@ -79,8 +79,11 @@ def _keys(
 ) -> list[tuple[EnvSpec, list[str]]]:
     if not hasattr(seed, "__index__") or seed < 0:
         raise RegistrationError(f"seed must be an integer of 0 or more, not {seed!r:.80}")
-    if tasks < 1 or samples < 1:
-        raise RegistrationError(f"tasks and samples must be 1 or more, not {tasks} and {samples}")
+    for name, number in (("tasks", tasks), ("samples", samples)):
+        if not hasattr(number, "__index__") or number < 1:
+            raise RegistrationError(f"{name} must be an integer of 1 or more, not {number!r:.80}")
+    if isinstance(envs, Env):
+        raise RegistrationError(f"run takes ids or specs and makes the environments itself; pass {envs._name!r} instead of the environment")
     found = []
     for id in [envs] if isinstance(envs, (str, EnvSpec)) else envs:
         spec = spec_of(id)
@@ -137,7 +140,7 @@ async def _numbered(
     **build: Any,
 ) -> AsyncGenerator[tuple[int, Trajectory], None]:
     """Play episodes and yield each as it ends, with its place in the plan."""
-    if concurrency < 1:
+    if not hasattr(concurrency, "__index__") or concurrency < 1:
         raise RegistrationError(f"concurrency must be 1 or more, not {concurrency}")
     player = as_agent(agent)
     keys = _keys(envs, tasks, samples, seed, split, build)

@@ -17,7 +17,7 @@ import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 
 from gem.core import Env, ExactSnapshot
-from gem.errors import ContractError, SnapshotUnsupported
+from gem.errors import ContractError, RegistrationError, SnapshotUnsupported
 from gem.seeding import derive
 
 
@@ -192,7 +192,7 @@ def test_spawn_keeps_keywords_and_takes_overrides():
 def test_a_snapshot_of_other_keywords_is_refused():
     env, other = Guess(10), Guess(20)
     env.reset(seed=1), other.reset(seed=1)
-    with pytest.raises(ContractError, match=r"snapshot is of Guess\(10\), this is Guess\(20\)"):
+    with pytest.raises(ContractError, match=r"snapshot is of Guess\(high=10\), this is Guess\(high=20\)"):
         other.set_state(env.get_state())
 
 
@@ -305,7 +305,7 @@ def test_the_async_side_works_after_a_fork():
 
 
 def test_a_class_with_only_the_async_half_of_a_pair_is_refused():
-    with pytest.raises(TypeError, match="Half defines astep without step"):
+    with pytest.raises(TypeError, match="Half has astep of Half and step of Env"):
 
         class Half(Env):
             async def astep(self, action):
@@ -357,3 +357,78 @@ def test_a_snapshot_of_other_named_keywords_is_refused_too():
 def test_spawn_overrides_what_was_given_by_position():
     assert Guess(50).spawn(high=9).high == 9
     assert Guess(50).spawn(seed=1).high == 50
+
+
+def test_a_method_inherited_for_one_side_only_is_refused():
+    class Both(Env):
+        def step(self, action):
+            return "", 0.0, True, False, {}
+
+        async def astep(self, action):
+            return "", 0.0, True, False, {}
+
+    with pytest.raises(TypeError, match="has astep of Both and step of Later"):
+
+        class Later(Both):
+            def step(self, action):
+                return "other", 0.0, True, False, {}
+
+
+def test_a_restored_environment_keeps_its_own_split_seeds_and_policy():
+    env, other = Guess(), Guess()
+    env.seed_resets(1), other.seed_resets(99)
+    env.reset(), other.reset()
+    other.split = "test"
+    other.set_state(env.get_state())
+    assert other.split == "test"
+    assert other.reset()[1]["task"] == f"test/{derive(99, 1)}"
+
+
+def test_a_snapshot_fits_however_the_keywords_were_written():
+    env, twin = Guess(50), Guess(high=50)
+    env.reset(seed=1)
+    twin.set_state(env.get_state())
+    assert twin.step("1") == env.step("1")
+
+
+def test_spawn_refuses_what_it_does_not_know():
+    with pytest.raises(ContractError, match="has no split 'tset'"):
+        Guess().spawn(split="tset")
+    with pytest.raises(RegistrationError, match="takes no keyword 'hihg'. Did you mean 'high'"):
+        Guess().spawn(hihg=3)
+
+
+def test_spawn_takes_positional_arguments_of_any_kind():
+    class Words(Bare):
+        def __init__(self, *words, flag=False):
+            self.words, self.flag = words, flag
+
+    twin = Words("a", "b").spawn(flag=True)
+    assert (twin.words, twin.flag) == (("a", "b"), True)
+
+
+def test_a_stop_iteration_is_an_error_on_both_sides_and_hangs_neither():
+    class Rows(Bare):
+        def step(self, action):
+            return next(iter(()))
+
+    with pytest.raises(StopIteration):
+        Rows().step("x")
+
+    async def play():
+        async with Rows() as env:
+            await asyncio.wait_for(env.astep("x"), 10)
+
+    with pytest.raises(RuntimeError, match="raised StopIteration"):
+        asyncio.run(play())
+
+
+@pytest.mark.parametrize("seed", [np.array([1, 2]), np.array(1.5), "9" * 5000])
+def test_odd_seeds_are_refused_too(seed):
+    with pytest.raises(ContractError, match="seed must be"):
+        Guess().reset(seed=seed)
+
+
+def test_a_number_of_a_task_has_an_end():
+    with pytest.raises(ContractError, match="its tasks are numbered"):
+        Guess().reset(options={"task": "train/" + "9" * 5000})

@@ -219,3 +219,14 @@ def test_spawn_hands_keywords_to_the_innermost_environment():
     env = Tool(Shout(Guess(high=7)))
     assert env.spawn(high=9).unwrapped.high == 9
     assert env.spawn(seed=3).reset()[1]["task"] == f"train/{derive(3, 0)}"
+
+
+def test_a_mix_in_that_overrides_one_half_is_refused():
+    class Mix:
+        def step(self, action):
+            return super().step(action)
+
+    with pytest.raises(TypeError, match="overrides step alone of step/astep"):
+
+        class Mixed(Mix, Wrapper):
+            pass

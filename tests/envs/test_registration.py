@@ -301,3 +301,53 @@ def test_equal_tasks_have_equal_hashes_however_the_environment_was_built():
 
 def test_a_name_may_have_a_namespace_as_gymnasiums_have():
     assert EnvSpec("gymnasium:ALE/Pong-v5", "m:C").id == "gymnasium:ALE/Pong-v5"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"max_turns": "3"}, "max_turns must be of type int, not str '3'"),
+        ({"min_number": 1.5}, "min_number must be of type int, not float 1.5"),
+        ({"is_random": "yes"}, "is_random must be of type bool"),
+        ({"sed": 3}, "takes no keyword 'sed'. Did you mean 'seed'"),
+        ({"wrappers": EpisodeStats}, r"wrappers must be a list of wrappers, or their names.*Write wrappers=\[...\]"),
+    ],
+)
+def test_wrong_types_are_told_by_name(keywords, said):
+    with pytest.raises(RegistrationError, match=said):
+        make("game:GuessTheNumber-v0", **keywords)
+
+
+def test_numpy_numbers_are_numbers():
+    import numpy as np
+
+    assert make("game:GuessTheNumber-v0", max_number=np.int64(9)).unwrapped.high == 9
+
+
+@pytest.mark.parametrize(
+    ("id", "near"),
+    [("Wordle", "game:Wordle-v0-easy"), ("wordle-v0", "game:Wordle-v0-easy"), ("games:Sudoku-v0-easy", "game:Sudoku-v0-easy")],
+)
+def test_a_half_remembered_id_finds_its_game(id, near):
+    with pytest.raises(EnvNotFound, match=near):
+        make(id)
+
+
+def test_what_is_declared_must_be_an_env_info():
+    with pytest.raises(RegistrationError, match="info must be an EnvInfo, not dict"):
+        register("test:info", Bare, info={"offline": True})
+
+
+def test_an_unknown_option_of_a_reset_is_refused():
+    with pytest.raises(gem.errors.ContractError, match="reset has no option 'taks'; it takes task"):
+        make("game:Sudoku-v0-easy").reset(options={"taks": "test/3"})
+
+
+def test_a_limit_that_some_random_levels_cannot_keep_deals_the_others():
+    env = make("game:TowerofHanoi-v0-random", max_turns=10)
+    assert {env.reset(seed=seed)[0].count("disks") > 0 and env.unwrapped.max_turns for seed in range(10)} == {10}
+
+
+def test_the_prompt_tells_what_an_unreadable_answer_does():
+    assert "An answer without a move that can be read ends the game and pays -0.1." in make("game:Sudoku-v0-easy").reset(seed=1)[0]
+    assert "can be read costs its turn" in make("game:Sudoku-v0-easy", on_invalid="retry").reset(seed=1)[0]

@@ -230,7 +230,9 @@ def test_whatever_passes_can_be_written_as_json_and_read_back(info):
     assert json.loads(json.dumps(info, allow_nan=False)) == info
 
 
-@pytest.mark.parametrize("action", [3, 0.5, None, b"go", ["go"], ("go",), {"content": 3}, {"content": {"text": "go"}}, object()], ids=repr)
+@pytest.mark.parametrize(
+    "action", [3, 0.5, None, b"go", ["go"], ("go",), {"content": 3}, {"content": {"text": "go"}}, frozenset()], ids=repr
+)
 def test_an_action_that_is_neither_text_nor_message_is_refused_before_the_environment_sees_it(scripted, path, action):
     env = Contract(scripted(("begin", {})))
     path.reset(env)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from gem.core import Env, ExactSnapshot, Info, StepResult
-from gem.errors import RegistrationError
+from gem.errors import ContractError, RegistrationError
 from gem.parsing import last_boxed, message_text
 from gem.specs import OnInvalid
 
@@ -95,14 +95,40 @@ class Game(ExactSnapshot, Env[str, str]):
 
     def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[str, Info]:
         """Deal a start; see `Env.reset`."""
+        if options:
+            _check_options(self._name, options)
         _, info = super().reset(seed, options)
         self.turn = self._retries = 0
         if self.is_random:
-            limit = self._ctor[1].get("max_turns")  # the caller's own, which no variant replaces
-            self.configure(**{**self.rng.choice(self.VARIANTS), **({} if limit is None else {"max_turns": limit})})
+            self.configure(**self.rng.choice(self._playable()))
         self.deal(self.rng)
         board = self.board()
-        return (f"{self.rules()}\n\n{board}" if board else self.rules()), info
+        rules = f"{self.rules()}\n{self._unreadable_rule()}"
+        return (f"{rules}\n\n{board}" if board else rules), info
+
+    def _playable(self) -> list[dict[str, Any]]:
+        """Return the variants that can be played within the caller's own turn limit, where there is one: no variant replaces it."""
+        limit = self._ctor[1].get("max_turns")
+        if limit is None:
+            return [dict(variant) for variant in self.VARIANTS]
+        fitting = []
+        for variant in self.VARIANTS:
+            level = {**variant, "max_turns": limit}
+            try:
+                self.configure(**level)
+            except RegistrationError:
+                continue
+            fitting.append(level)
+        if not fitting:
+            self.bad_parameter(f"no level of it can be won in {limit} turns: allow more with max_turns")
+        return fitting
+
+    def _unreadable_rule(self) -> str:
+        """Return what an answer without a readable move does, for the prompt."""
+        policy = self.on_invalid
+        does = "ends the game" if policy.ends(1) else "costs its turn"
+        pays = f" and pays {policy.reward:g}" if policy.reward else ""
+        return f"An answer without a move that can be read {does}{pays}."
 
     def step(self, action: Any) -> StepResult[str]:
         """Make the move in the last box of `action`."""
@@ -171,3 +197,9 @@ class Game(ExactSnapshot, Env[str, str]):
     def bad_parameter(self, what: str) -> NoReturn:
         """Raise for a parameter that no level can be made with."""
         raise RegistrationError(f"{self._name}: {what}")
+
+
+def _check_options(name: str, options: Info) -> None:
+    unknown = options.keys() - {"task", "index"}
+    if unknown:
+        raise ContractError(f"{name}: reset has no option {min(unknown)!r:.80}; it takes task, such as 'test/3', or index")

@@ -12,7 +12,10 @@ __all__ = ["clean", "direction", "integers", "word"]
 _MAX_MOVE = 200
 # A dash right after a digit parts two numbers (`1,2-1,6`); elsewhere it is a sign. Text is cut to 200 characters before.
 _INTEGER = re.compile(r"(?:(?<!\d)[+-])?\d+")
-_MARKUP = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathtt|texttt)\s*\{([^{}]*)\}")
+_MARKUP = re.compile(r"\\(?:text|math)?(?:bf|tt|rm|it|sf|cal|up|normal|operatorname)?\s*\{([^{}]*)\}")
+# TeX's spaces, and the words that size brackets: a box is in math mode, where models write them.
+_SPACES = re.compile(r"\\(?:[,;:! ]|q?quad(?![a-z])|left(?![a-z])|right(?![a-z])|thinspace)|~")
+_MARKUP_DEPTH = 4
 # What may stand between or around numbers: separators, brackets and labels such as "row 2, col 3".
 _BETWEEN = re.compile(r"[\s,;:|/()\[\]{}<>.$'\"`=-]*")
 _LABELS = re.compile(
@@ -25,8 +28,10 @@ def clean(move: str) -> str:
     r"""Return the content of a box without TeX's text commands, quotes, and white space around it; long text is cut."""
     if len(move) > _MAX_MOVE:
         move = move[:_MAX_MOVE]
-    if "\\" in move:
-        move = _MARKUP.sub(r"\1", move)
+    if "\\" in move or "~" in move:
+        move = _SPACES.sub(" ", move)
+        for _ in range(_MARKUP_DEPTH):
+            move = _MARKUP.sub(r"\1", move)
     return move.strip(" \t\r\n\"'`*_$.")
 
 
