@@ -62,7 +62,7 @@ def scaffold(package: str, *, kind: str = "single", out: Path = Path(".")) -> Pa
         raise RegistrationError(f"{folder} exists already. Choose another name, or another place with --out")
     engine = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # it writes Python, not HTML
     texts = {
-        target: engine.from_string(source.read_text("utf-8")).render(package=package, module=module, name=KINDS[kind])
+        target: engine.from_string(source.read_text("utf-8")).render(package=package, module=module, kind=kind, name=KINDS[kind])
         for target, source in _files(kind, module)
     }
     try:

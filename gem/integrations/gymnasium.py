@@ -19,6 +19,7 @@ import numpy as np
 from typing_extensions import Self
 
 from gem.core import Env, Info, StepResult
+from gem.envs.games.moves import clean
 from gem.envs.registration import list_envs, make
 from gem.errors import EnvNotFound, MissingDependency, RegistrationError
 from gem.parsing import last_boxed, message_text
@@ -26,6 +27,8 @@ from gem.specs import EnvInfo, EnvSpec, OnInvalid
 
 __all__ = ["GymnasiumEnv", "build", "make_env", "register_all", "scheme"]
 
+_GROUND = re.compile(r"\x1b\[4\dm(.*?)\x1b\[0m")
+_CODES = re.compile(r"\x1b\[[0-9;]*m")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _WHOLE = re.compile(r"[+-]?\d{1,30}")
 _MAX_ACTION = 10_000
@@ -115,7 +118,7 @@ class GymnasiumEnv(Env[str, str]):
         RegistrationError: it takes no such keyword, or the action space can't be written as text and no `parse_action` is given.
     """
 
-    on_invalid = OnInvalid("retry")
+    on_invalid = OnInvalid("retry", max_retries=10)
     splits = ("train",)
 
     def __init__(
@@ -133,28 +136,35 @@ class GymnasiumEnv(Env[str, str]):
             raise RegistrationError(f"{gym_id}: actions of {self._space} can't be read from text by themselves: pass parse_action=")
         self._describe, self._parse, self._format = describe, parse_action, format_action
         self._prompt = f"{_form(self._space)} Write it in \\boxed{{}}." if prompt is None else prompt
-        self._retries = 0
+        self.max_turns = self.inner.spec.max_episode_steps if self.inner.spec is not None else None
+        self._retries = self._turn = 0
         self._closed = False
 
     def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[str, Info]:
         """Begin an episode; see `Env.reset`."""
         _, info = super().reset(seed, options)
-        self._retries = 0
+        self._retries = self._turn = 0
         obs, told = self.inner.reset(seed=self._content_seed)
         return f"{self._prompt}\n\n{self._text(obs)}".lstrip(), {**_told(told), **info}
 
     def step(self, action: Any) -> StepResult[str]:
         """Play one turn; see `Env.step`."""
         parsed = self._read(message_text(action))
+        self._turn += 1
         if parsed is None:
-            self._retries += 1
-            over = self.on_invalid.ends(self._retries)
-            info: Info = {"invalid_action": {"reason": "there is no action of the right form in it", "hint": self._prompt}}
-            return f"Your answer could not be read. {self._prompt}", self.on_invalid.reward, over, False, info
+            return self._unreadable()
         obs, reward, terminated, truncated, told = self.inner.step(parsed)
         value: Any = reward  # of an array's one element, too
         paid = float(value.item() if isinstance(value, np.ndarray) else value)
-        return self._text(obs), paid, bool(terminated), bool(truncated and not terminated), _told(told)
+        late = self.max_turns is not None and self._turn >= self.max_turns  # unreadable turns count, which gymnasium does not see
+        return self._text(obs), paid, bool(terminated), bool((truncated or late) and not terminated), _told(told)
+
+    def _unreadable(self) -> StepResult[str]:
+        self._retries += 1
+        over = self.on_invalid.ends(self._retries)
+        late = self.max_turns is not None and self._turn >= self.max_turns
+        info: Info = {"invalid_action": {"reason": "there is no action of the right form in it", "hint": self._prompt}}
+        return f"Your answer could not be read. {self._prompt}", self.on_invalid.reward, over, late and not over, info
 
     def close(self) -> None:
         """Close the gymnasium environment."""
@@ -192,7 +202,7 @@ class GymnasiumEnv(Env[str, str]):
         if self._parse is not None:
             return self._parse(text)
         boxed = last_boxed(text)
-        return _parsed(self._space, text if boxed is None else boxed)
+        return _parsed(self._space, text if boxed is None else boxed if isinstance(self._space, gymnasium.spaces.Text) else clean(boxed))
 
     def _text(self, obs: Any) -> str:
         if self._describe is not None:
@@ -200,8 +210,13 @@ class GymnasiumEnv(Env[str, str]):
         if isinstance(obs, str):
             return obs
         if self.inner.render_mode == "ansi":
-            return str(self.inner.render()).strip()
+            return _without_colours(str(self.inner.render())).strip()
         return str(jsonable(obs))
+
+
+def _without_colours(text: str) -> str:
+    """Return text without terminal codes; what stood on a coloured ground, such as the player's place, is put in brackets."""
+    return _CODES.sub("", _GROUND.sub(r"[\1]", text))
 
 
 def _make_inner(gym_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:

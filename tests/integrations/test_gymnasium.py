@@ -783,3 +783,29 @@ def test_importing_gem_does_not_import_the_integration():
 
 def test_it_is_an_environment_of_gem():
     assert issubclass(GymnasiumEnv, Env)
+
+
+def test_text_that_is_never_an_action_ends_the_episode():
+    env = gem.make("gymnasium:CartPole-v1")
+    env.reset(seed=0)
+    ends = [env.step("I would push the cart")[2] for _ in range(11)]
+    assert ends == [False] * 10 + [True]
+
+
+def test_unreadable_turns_count_towards_gymnasiums_limit():
+    env = gem.make("gymnasium:FrozenLake-v1", on_invalid="retry")
+    env.reset(seed=0)
+    assert env.max_turns == 100
+    flags = [env.step("hm")[2:4] for _ in range(100)]
+    assert flags == [(False, False)] * 99 + [(False, True)]
+
+
+def test_terminal_colours_become_brackets():
+    obs, _ = gem.make("gymnasium:FrozenLake-v1").reset(seed=0)
+    assert obs.endswith("[S]FFF\nFHFH\nFFFH\nHFFG")
+
+
+def test_a_box_in_tex_is_read():
+    env = gem.make("gymnasium:FrozenLake-v1")
+    env.reset(seed=0)
+    assert "invalid_action" not in env.step(r"**\boxed{\text{1}}**")[4]

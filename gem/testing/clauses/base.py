@@ -113,6 +113,11 @@ def nonsense_policy(env: Env[Any, Any]) -> Any:
     return NONSENSE
 
 
+def _longest(env: Env[Any, Any]) -> int:
+    """Return how many turns an episode is followed for."""
+    return max(MAX_STEPS, (env.max_turns or 0) + 1)
+
+
 @dataclass
 class Subject:
     """The environment under test: how a fresh one is made, and what it declares."""
@@ -130,6 +135,11 @@ class Subject:
             reads_text = isinstance(env.action_space, Text)
         oracle = [oracle_policy] if self.info.oracle == "actions" else []
         return [random_policy, *oracle, *([nonsense_policy] if reads_text else [])]
+
+    @property
+    def players(self) -> list[Policy]:
+        """Random play, and the oracle's where there is one: some faults only show in an episode that is won."""
+        return [policy for policy in self.policies if policy is not nonsense_policy]
 
     @cached_property
     def results(self) -> list[Any]:
@@ -155,7 +165,7 @@ class Subject:
     def _watch(self, seed: int, policy: Policy) -> Iterator[Any]:
         with self.make() as env:
             yield env.reset(seed=seed)
-            for _ in range(MAX_STEPS):
+            for _ in range(_longest(env)):
                 action = policy(env)
                 if action is None:
                     return
@@ -171,14 +181,15 @@ class Subject:
         *,
         env: Env[Any, Any] | None = None,
         options: dict[str, Any] | None = None,
-        steps: int = MAX_STEPS,
+        steps: int | None = None,
     ) -> Episode:
         """Play an episode and keep copies of all it returned."""
         own = env is None
         env = self.make() if env is None else env
         try:
             episode = Episode(*kept(env.reset(seed=seed, options=options)))
-            while len(episode.steps) < steps and not episode.ended:
+            most = _longest(env) if steps is None else steps
+            while len(episode.steps) < most and not episode.ended:
                 action = policy(env)
                 if action is None:
                     break

@@ -10,7 +10,7 @@ from typing import Any
 from gem import aio
 from gem.core import Env
 from gem.errors import ContractError, SnapshotUnsupported
-from gem.testing.clauses.base import Breach, Episode, Subject, clause, expect, expect_same, kept
+from gem.testing.clauses.base import Breach, Episode, Policy, Subject, clause, expect, expect_same, kept, random_policy
 from gem.testing.clauses.seeds import CHANCE
 from gem.testing.clauses.shape import PLAYABLE
 
@@ -54,9 +54,9 @@ def _mark(value: Any, marked: list[Any]) -> None:
         value[_MARK] = True
 
 
-def _midway(subject: Subject, seed: int) -> tuple[Env[Any, Any], list[Any]]:
+def _midway(subject: Subject, seed: int, policy: Policy = random_policy) -> tuple[Env[Any, Any], list[Any]]:
     """Return an environment halfway through an episode, and the actions that are left."""
-    actions = subject.play(seed).actions
+    actions = subject.play(seed, policy).actions
     env = subject.make()
     env.reset(seed=seed)
     half = len(actions) // 2
@@ -102,8 +102,8 @@ def snapshot_goes_on(subject: Subject) -> None:
     """Where `EnvInfo.snapshot` declares snapshots, a restored episode goes on as the first would (`exact`: sampled actions included)."""
     if subject.info.snapshot == "none":
         return
-    for seed in subject.seeds:
-        env, left = _midway(subject, seed)
+    for seed, policy in [*((seed, random_policy) for seed in subject.seeds), *((0, policy) for policy in subject.players[1:])]:
+        env, left = _midway(subject, seed, policy)
         try:
             state = pickle.loads(pickle.dumps(env.get_state()))
         except Exception as why:
@@ -112,7 +112,7 @@ def snapshot_goes_on(subject: Subject) -> None:
         twin.set_state(state)
         went_on, restored = _go_on(subject, env, left), _go_on(subject, twin, left)
         if subject.info.deterministic:
-            undisturbed = _go_on(subject, _midway(subject, seed)[0], left)
+            undisturbed = _go_on(subject, _midway(subject, seed, policy)[0], left)
             expect_same(undisturbed, restored, f"after set_state seed {seed} went on differently")
             expect_same(undisturbed, went_on, f"after get_state seed {seed} went on differently")
 
@@ -191,16 +191,22 @@ def async_side_is_the_same(subject: Subject) -> None:
     """`areset` and `astep` play the same episode as `reset` and `step`."""
     if not subject.info.deterministic:
         return
-    plain = subject.play(0)
 
-    async def play() -> Episode:
+    async def play(actions: list[Any], **reset: Any) -> Episode:
         env = subject.make()
         try:
-            episode = Episode(*kept(await env.areset(seed=0)))
-            for action in plain.actions:
+            episode = Episode(*kept(await env.areset(**reset)))
+            for action in actions:
                 episode.steps.append(kept(await env.astep(action)))
             return episode
         finally:
             await env.aclose()
 
-    expect_same(plain, aio.run(play()), "the async side plays differently")
+    for policy in subject.players:
+        plain = subject.replay(0, subject.play(0, policy).actions)
+        expect_same(plain, aio.run(play(plain.actions, seed=0)), "the async side plays differently")
+    task = subject.play(1, steps=0).first_info.get("task")
+    if isinstance(task, str):
+        asked = subject.play(0, options={"task": task})
+        found = aio.run(play(asked.actions, seed=0, options={"task": task}))
+        expect_same(asked, found, "the async side plays another task when one is asked for")

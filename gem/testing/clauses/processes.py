@@ -41,7 +41,9 @@ def same_in_every_process(subject: Subject) -> None:
     here, there = _seen(subject.make, plays), _ask(subject.make, plays)
     for (seed, _), one, two in zip(plays, here, there or here, strict=True):
         if one != two:
-            raise Breach(f"seed {seed} gave another episode where strings hash differently: {first_difference(one, two)}")
+            raise Breach(
+                f"seed {seed} gave another episode in another process, where strings hash differently: {first_difference(one, two)}"
+            )
 
 
 def _seen(make: Make, plays: list[tuple[int, list[Any]]]) -> list[list[str]]:
@@ -50,9 +52,9 @@ def _seen(make: Make, plays: list[tuple[int, list[Any]]]) -> list[list[str]]:
     for seed, actions in plays:
         with make() as env:
             episode = Subject(make, EnvInfo(), "").replay(seed, actions, env=env)
-            task = f"{episode.first_info.get('task')} {env.tasks(env.split)[0].hash} "
+            task = f" {episode.first_info.get('task')} {env.tasks(env.split)[0].hash}"
         first, *rest = episode.seen()
-        found.append([task + first, *rest])
+        found.append([first + task, *rest])  # the prompt first: a difference in it says more than one between two hashes
     return found
 
 

@@ -399,7 +399,7 @@ def test_any_text_is_answered(move):
         ({"target_tile": 4}, "target_tile must be a power of 2"),
         ({"target_tile": 100}, "target_tile must be a power of 2"),
         ({"target_tile": 1 << 18, "max_turns": 10**9}, "target_tile must be a power of 2"),
-        ({"target_tile": 64.0}, "target_tile must be a power of 2"),
+        ({"target_tile": 64.0}, "target_tile must be of type int"),
         ({"target_tile": 512, "max_turns": 50}, "max_turns must be 269 or more"),
         ({"target_tile": 2048, "max_turns": 100}, "max_turns must be 1041 or more"),
     ],
