@@ -160,10 +160,9 @@ class Contract(Wrapper[Any, Any, Any, Any]):
     def _check_items(self, info: Info) -> None:
         for key, value in info.items():
             if type(key) is not str or type(value) not in _SCALARS:
-                fault = _unlike_json(info, 0)
+                fault = _unlike_json({key: value}, 0)
                 if fault is not None:
                     raise self._breach(f"info{fault}")
-                return
 
     def _breach(self, what: str) -> ContractError:
         return ContractError(f"{self._name}: {what}")

@@ -106,7 +106,8 @@ class Terminal:
     def interrupt(self) -> int:
         """Press Ctrl-C until that ends it, and return the exit code.
 
-        Python's `input` passes over the one that comes in the instant between the prompt and the wait for a key.
+        Python's `input` passes over the one that comes in the instant before it waits for a key. And what is typed must have been
+        echoed: Ctrl-C empties the terminal's queue, and readline then waits for the key that it was promised.
         """
         for _ in range(PATIENCE_S // 3):
             self.press("c")

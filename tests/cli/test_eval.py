@@ -33,13 +33,21 @@ def rows(text: str) -> list[list[str]]:
     return [re.split(r" {2,}", line) for line in table]
 
 
-def test_the_table_has_reward_success_and_intervals(gem):
-    shown = gem("eval", GAME, "--agent", "oracle", "-n", "4", "--out", "run")
+def test_the_table_has_reward_success_and_intervals(gem, tmp_path):
+    shown = gem("eval", GAME, "-n", "12", "--out", "run")
     assert (shown.code, shown.err) == (0, "")
     heading, row = rows(shown.out)
     assert heading == ["environment", "reward", "95 %", "success", "95 %", "turns"]
-    assert row[:5] == [GAME, "1.000", "±0.000", "100 %", "51..100"]
-    assert "\noracle, 4 episodes of each environment, split test, seed 0\nepisodes in run\n" in shown.out
+    numbers = json.loads((tmp_path / "run" / "summary.json").read_text())["envs"][0]
+    (low, high), (least, most) = numbers["reward_interval"], numbers["success_interval"]
+    told = [
+        f"{numbers['reward']:.3f}",
+        f"±{(high - low) / 2:.3f}",
+        f"{100 * numbers['success']:.0f} %",
+        f"{100 * least:.0f}..{100 * most:.0f}",
+    ]
+    assert row == [GAME, *told, f"{numbers['turns']:.1f}"]
+    assert "\nrandom, 12 episodes of each environment, split test, seed 0\nepisodes in run\n" in shown.out
 
 
 def test_the_run_is_written_to_the_folder(gem, tmp_path):

@@ -173,14 +173,18 @@ def test_ctrl_c_is_a_short_line(terminal):
     assert "Traceback" not in command.shown
 
 
-@pytest.mark.parametrize("after_s", [0.15, 0.3, 0.5])
-def test_ctrl_c_while_the_program_loads_is_a_short_line(terminal, after_s):
-    command = terminal("check", "game:*")
-    time.sleep(after_s)
-    command.press("c")
-    code = command.end()
-    if code == -signal.SIGINT or ("Traceback" in command.shown and ", in main" not in command.shown):
-        pytest.skip("Python was still starting")
-    assert code == 130
-    assert command.shown.endswith("\ninterrupted\n")
-    assert "Traceback" not in command.shown
+def test_ctrl_c_while_the_program_loads_is_a_short_line(terminal):
+    clean = 0
+    for after_s in (0.1, 0.2, 0.3, 0.5, 1.0, 3.0):
+        command = terminal("check", "game:*")
+        time.sleep(after_s)
+        command.press("c")
+        code = command.end()
+        if code == -signal.SIGINT or (", in main" not in command.shown and "Traceback" in command.shown):
+            continue  # Python itself was still starting, and nothing of gem ran
+        assert (code, command.shown.splitlines()[-1]) == (130, "interrupted")
+        assert "Traceback" not in command.shown
+        clean += 1
+        if clean == 3:
+            break
+    assert clean

@@ -87,6 +87,7 @@ def test_a_typo_does_not_end_a_game_that_hints_win(table, id):
 def test_ctrl_c_leaves_politely(table, id):
     game = table(id)
     game.child.send("half a mo")
+    game.wait("half a mo")
     assert game.interrupt() == 130
     assert game.read.splitlines()[-1] == f"You left after 0 turns. The same game again: python -m gem play {id} --seed {SEED}"
     assert "Traceback" not in game.shown

@@ -51,6 +51,7 @@ class Game(ExactSnapshot, Env[str, str]):
     is_random: bool = False
     turn: int = 0
     _retries: int = 0
+    _ruled: tuple[OnInvalid | None, str] = (None, "")
 
     # -- what a game defines -------------------------------------------------------------------------------------------
 
@@ -126,9 +127,12 @@ class Game(ExactSnapshot, Env[str, str]):
     def _unreadable_rule(self) -> str:
         """Return what an answer without a readable move does, for the prompt."""
         policy = self.on_invalid
+        if policy is self._ruled[0]:  # the same text at every reset
+            return self._ruled[1]
         does = "ends the game" if policy.ends(1) else "costs its turn"
         pays = f" and pays {policy.reward:g}" if policy.reward else ""
-        return f"An answer without a move that can be read {does}{pays}."
+        self._ruled = policy, f"An answer without a move that can be read {does}{pays}."
+        return self._ruled[1]
 
     def step(self, action: Any) -> StepResult[str]:
         """Make the move in the last box of `action`."""
