@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from gem.cli.catalogue import is_pattern, matching
-from gem.cli.screen import flush, say, shown_width
+from gem.cli.screen import flush, live, say, shown_width
 from gem.core import Env
 from gem.envs.registration import ENV_REGISTRY, list_envs, spec
-from gem.errors import GemError, RegistrationError
+from gem.errors import GemError, MissingDependency, RegistrationError
 from gem.specs import load_entry_point
 from gem.testing import find_breaches
 from gem.testing.clauses import CLAUSES
@@ -27,10 +27,16 @@ def check_command(target: str, *, episodes: int, json: bool) -> int:
     """Print which clauses of the contract are broken; return 1 where one is."""
     targets = _targets(target)
     results: dict[str, dict[str, str]] = {}
-    for name, subject in targets.items():
-        _now(f"checking {name} ({len(results) + 1} of {len(targets)})")
+    skipped: list[str] = []
+    for number, (name, subject) in enumerate(targets.items(), 1):
+        _now(f"checking {name} ({number} of {len(targets)})")
         try:
             found = find_breaches(subject, episodes=episodes)
+        except MissingDependency as why:
+            if len(targets) == 1:
+                raise
+            skipped.append(f"skipped: {why}")
+            continue
         except Exception as why:  # an author's environment fails in its own way: that is the answer
             found = {_MADE: f"{type(why).__name__}: {why}"}
         finally:
@@ -39,6 +45,8 @@ def check_command(target: str, *, episodes: int, json: bool) -> int:
         if not json:
             _show(name, found)
             flush()
+    for line in skipped:
+        print(line, file=sys.stderr)
     if json:
         say(jsonlib.dumps(results, indent=2))
     elif len(results) > 1:
@@ -106,6 +114,6 @@ def _show(name: str, found: dict[str, str]) -> None:
 
 def _now(text: str) -> None:
     """Say on a terminal what is going on, until the next line."""
-    if sys.stderr.isatty():
+    if live(sys.stderr):
         width = shown_width() or 80
         print(f"\r\x1b[K{text[: width - 1]}", end="", file=sys.stderr, flush=True)

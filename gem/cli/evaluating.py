@@ -49,6 +49,8 @@ def eval_command(patterns: Sequence[str], *, agent: str, tasks: int, samples: in
                 summaries += evaluate(ids, player, out=own, tasks=tasks, samples=samples, on_episode=keep, **options).summaries
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted: {progress.ended} of {progress.total} episodes ended, and are in {folder}") from None
+    except OSError as why:  # not an environment's: those are faults of episodes
+        raise GemError(f"{folder} cannot be written: {why.strerror or why}. {progress.ended} of {progress.total} episodes ended") from None
     summaries = by_environment(summaries, ids)
     if json:
         say(jsonlib.dumps({"out": str(folder), "envs": [asdict(row) for row in summaries]}, indent=2))

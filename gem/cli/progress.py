@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, Tex
 from rich.table import Column
 from rich.text import Text
 
-from gem.cli.screen import coloured
+from gem.cli.screen import coloured, live
 from gem.trajectory import Trajectory
 
 __all__ = ["RunProgress"]
@@ -30,7 +30,7 @@ class RunProgress:
     def __init__(self, episodes: int, agents: int, *, quiet: bool) -> None:
         self.ended, self.total = 0, episodes * agents
         self._episodes, self._agents, self._quiet = episodes, agents, quiet
-        self._live = not quiet and sys.stderr.isatty()
+        self._live = not quiet and live(sys.stderr)
         self._played = self._done = self._told = self._won = self._faults = 0
         self._started = self._logged = monotonic()
         self._name = ""

@@ -12,7 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["Interrupted", "OutputFailed", "coloured", "flush", "mend_streams", "reader_gone", "say", "shown_warnings", "shown_width"]
+__all__ = [
+    "Interrupted",
+    "OutputFailed",
+    "coloured",
+    "flush",
+    "live",
+    "mend_streams",
+    "reader_gone",
+    "say",
+    "shown_warnings",
+    "shown_width",
+]
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
@@ -49,9 +60,14 @@ def shown_warnings() -> Iterator[None]:
         warnings.showwarning = before
 
 
+def live(stream: TextIO) -> bool:
+    """Say whether a line of this stream can be written over: a terminal that knows how."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def coloured(stream: TextIO) -> bool:
     """Say whether a stream gets colours: a terminal that knows them, and whose user wants them (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return live(stream) and not os.environ.get("NO_COLOR")
 
 
 def shown_width() -> int | None:

@@ -91,6 +91,17 @@ def test_an_environment_that_cannot_be_made_does_not_stop_the_others(gem):
     assert "ok      lab:b" in shown.out
 
 
+def test_what_is_not_installed_is_skipped_among_others_and_an_error_alone(gem):
+    register("lab:a", EchoEnv, requires=["no_such_thing=no-such-thing"])
+    register("lab:b", EchoEnv)
+    shown = gem("check", "lab:*", "--episodes", "5")
+    assert (shown.code, shown.out) == (0, f"ok      lab:b  ({len(CLAUSES)} clauses)\n")
+    assert shown.err == "skipped: lab:a needs no-such-thing. Install it: pip install 'no-such-thing'\n"
+    assert json.loads(gem("check", "lab:*", "--episodes", "5", "--json").out) == {"lab:b": {}}
+    alone = gem("check", "lab:a")
+    assert (alone.code, alone.err) == (2, "MissingDependency: lab:a needs no-such-thing. Install it: pip install 'no-such-thing'\n")
+
+
 @pytest.mark.parametrize(
     ("target", "told"),
     [

@@ -159,6 +159,16 @@ def test_faults_are_counted_apart_and_told(gem):
     assert "  3 x RuntimeError: crashed at turn 2, as asked (first: lab:crash, task test/0)\n" in shown.out
 
 
+def test_a_disk_that_is_full_halfway_is_one_line(gem, monkeypatch):
+    def full(*args, on_episode, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gem.cli.evaluating.evaluate", full)
+    shown = gem("eval", GAME, "-n", "3", "--out", "run")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err == "Error: run cannot be written: No space left on device. 0 of 3 episodes ended\n"
+
+
 def test_an_agent_without_a_next_action_is_a_fault(gem):
     register("lab:crash", CrashEnv)
     shown = gem("eval", "lab:crash", "--agent", "oracle", "-n", "3", "--out", "run", "--json")

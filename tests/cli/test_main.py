@@ -132,6 +132,16 @@ def test_a_reader_that_has_gone_is_no_error(args, tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize(
+    "args", [["check", "game:GuessTheNumber-v0-easy"], ["eval", "game:GuessTheNumber-v0-easy", "-n", "2"]], ids=" ".join
+)
+def test_a_terminal_that_knows_nothing_gets_plain_lines(terminal, args):
+    command = terminal(*args, TERM="dumb")
+    assert command.end() == 0
+    assert "\x1b" not in command.shown
+    assert not command.shown.startswith("\n")
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 def test_a_full_disk_is_one_line():
     with open("/dev/full", "wb") as full:
