@@ -104,7 +104,7 @@ class _Game:
         boxed = self._boxed and last_boxed(line) is None
         obs, reward, terminated, truncated, info = self._env.step(f"\\boxed{{{line}}}" if boxed else line)
         over = terminated or truncated
-        if over and self._exact and "invalid_action" in info:
+        if over and self._exact and info.get("invalid_action", {"kind": "illegal"}).get("kind") != "illegal":
             self._env.set_state(state)
             say(_wrapped(self._not_counted(info["invalid_action"])))
             return False

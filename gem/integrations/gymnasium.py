@@ -163,7 +163,9 @@ class GymnasiumEnv(Env[str, str]):
         self._retries += 1
         over = self.on_invalid.ends(self._retries)
         late = self.max_turns is not None and self._turn >= self.max_turns
-        info: Info = {"invalid_action": {"reason": "there is no action of the right form in it", "hint": self._prompt}}
+        info: Info = {
+            "invalid_action": {"kind": "unreadable", "reason": "there is no action of the right form in it", "hint": self._prompt}
+        }
         return f"Your answer could not be read. {self._prompt}", self.on_invalid.reward, over, late and not over, info
 
     def close(self) -> None:

@@ -144,7 +144,7 @@ class Game(ExactSnapshot, Env[str, str]):
                 raise Unreadable("there is no \\boxed{...} in your answer")
             feedback, reward, won = self.play(box)
         except Illegal as why:
-            return self._go_on(f"{why}", 0.0, {"invalid_action": {"reason": str(why), "hint": self.FORMAT}})
+            return self._go_on(f"{why}", 0.0, {"invalid_action": {"kind": "illegal", "reason": str(why), "hint": self.FORMAT}})
         except Unreadable as why:
             return self._unreadable(str(why))
         if won is None and self.turn < self.max_turns:
@@ -171,7 +171,7 @@ class Game(ExactSnapshot, Env[str, str]):
 
     def _unreadable(self, reason: str) -> StepResult[str]:
         policy = self.on_invalid
-        info: Info = {"invalid_action": {"reason": reason, "hint": self.FORMAT}}
+        info: Info = {"invalid_action": {"kind": "unreadable", "reason": reason, "hint": self.FORMAT}}
         feedback = f"Your move could not be read: {reason}. {self.FORMAT}"
         self._retries += 1
         if not policy.ends(self._retries):
