@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gem.tasks import Task as Task
     from gem.tasks import TaskSet as TaskSet
     from gem.trajectory import Trajectory as Trajectory
+    from gem.vector import Mixture as Mixture
+    from gem.vector import VectorEnv as VectorEnv
+    from gem.vector import make_vec as make_vec
 
 __version__ = "0.1.0"
 
@@ -32,14 +35,17 @@ _WHERE = {
     "Env": "gem.core",
     "EnvInfo": "gem.specs",
     "EnvSpec": "gem.specs",
+    "Mixture": "gem.vector",
     "Task": "gem.tasks",
     "TaskSet": "gem.tasks",
     "Trajectory": "gem.trajectory",
+    "VectorEnv": "gem.vector",
     "Wrapper": "gem.core",
     "errors": "gem.errors",
     "events": "gem.events",
     "list_envs": "gem.envs.registration",
     "make": "gem.envs.registration",
+    "make_vec": "gem.vector",
     "register": "gem.envs.registration",
     "spec": "gem.envs.registration",
 }
@@ -49,14 +55,17 @@ __all__ = [
     "Env",
     "EnvInfo",
     "EnvSpec",
+    "Mixture",
     "Task",
     "TaskSet",
     "Trajectory",
+    "VectorEnv",
     "Wrapper",
     "errors",
     "events",
     "list_envs",
     "make",
+    "make_vec",
     "register",
     "spec",
 ]
