@@ -404,7 +404,7 @@ def test_a_worker_that_dies_in_a_step_costs_its_own_slots_alone(make):
 
 
 def test_a_worker_that_dies_between_frames_is_told_with_the_next_step(make):
-    vec = make("process", 4, num_workers=2)
+    vec = make("process", 4, num_workers=2, turns=9)
     vec.reset()
     vec.step(["a"] * 4)
     victim = vec.stats().workers[0]
@@ -415,6 +415,17 @@ def test_a_worker_that_dies_between_frames_is_told_with_the_next_step(make):
     assert (reward.tolist(), truncated.tolist()) == ([0.0, 2.0, 0.0, 2.0], [True, False, True, False])
     assert_goes_on(vec)
     assert vec.stats().errors == {"WorkerDied": 2}
+
+    victim = vec.stats().workers[1]
+    os.kill(victim, signal.SIGKILL)
+    assert until(lambda: not alive(victim))
+    time.sleep(0.1)
+    with pytest.raises(NothingInFlight):  # by now the vector knows
+        vec.recv()
+    infos = vec.step(["a"] * 4)[4]
+    assert [error_of(info) for info in infos] == [None, "WorkerDied", None, "WorkerDied"]
+    assert infos[1]["error"]["phase"] == "worker"
+    assert_goes_on(vec)
 
 
 def test_a_worker_that_dies_is_no_fault_of_its_neighbours(make):

@@ -248,7 +248,7 @@ def test_ctrl_c_is_quiet_and_clean(tmp_path, how):
     }[how]
     ready = "vec.reset()\nprint(*vec.stats().workers, flush=True)\n" if how != "starting" else ""
     process, pids = start(HEAD + REGISTER + MAKE + ready + f"try:\n    {body}\nexcept KeyboardInterrupt:\n    print('stopped')\n", tmp_path)
-    time.sleep(0.3 if how != "starting" else 0.02)
+    time.sleep(0.3 if how != "starting" else 0.1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     for pid in pids if how != "starting" else ():
         os.kill(pid, signal.SIGINT)
@@ -350,6 +350,30 @@ def test_restarts_leave_nothing_behind():
         assert zombies() == []
         assert not alive(first[0])
         assert vec.stats().workers[1] == first[1]
+
+
+def test_a_worker_that_is_sending_when_the_vector_closes_still_closes_its_environments(tmp_path):
+    vec = make_vec("test:puppet", 1, backend="process", seed=1, closed=str(tmp_path / "closed"))
+    vec.reset()
+    vec.send(["big 100000000"])
+    time.sleep(0.3)
+    vec.close(20.0)
+    assert (tmp_path / "closed").exists()
+
+
+def test_closing_in_the_middle_of_steps_is_quiet(tmp_path):
+    code = HEAD.replace('"hang"', '"nap"').replace("600", "0.3") + textwrap.dedent(
+        """
+        for blocking in ("io", "cpu"):
+            gem.register("mine:env", Mine, info=gem.EnvInfo(blocking=blocking), override=True)
+            with make_vec("mine:env", 3, backend="process", num_workers=1, seed=1) as vec:
+                vec.reset()
+                vec.send(["nap"] * 3)
+                time.sleep(0.1)
+        """
+    )
+    done = run(["-c", code])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_close_ends_workers_that_hang_or_never_began_and_takes_no_longer_than_it_may():
