@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
-from gem.core import Env
+from gem.core import AsyncEnv, Env
 from gem.errors import ContractError, EnvCrashed
 from gem.faults import fault_reset, fault_step
 from gem.spaces import Messages
@@ -69,10 +69,7 @@ class Host:
             elif command.op == "step":
                 data = self._stepped(await self._running().astep(command.data))
             else:
-                name, args, kwargs = command.data
-                data = getattr(self._running(), name)(*args, **kwargs)
-                if hasattr(data, "__await__"):
-                    data = await data
+                data = await self._called(*command.data)
         except GeneratorExit:
             raise
         except BaseException as error:  # SystemExit in a task would end the home loop
@@ -140,6 +137,14 @@ class Host:
             # Kept as the episode's last observation while the environment goes on to the next.
             obs, info = obs if isinstance(obs, str) else copy.deepcopy(obs), copy.deepcopy(info)
         return obs, reward, terminated, truncated, info
+
+    async def _called(self, name: str, args: Any, kwargs: Any) -> Any:
+        env = self._running()
+        method = getattr(env, name)
+        if not isinstance(env.unwrapped, AsyncEnv):  # where its steps run, too
+            return await env.unwrapped._own_lane().call(lambda: method(*args, **kwargs))
+        data = method(*args, **kwargs)
+        return await data if hasattr(data, "__await__") else data
 
     def _info(self, info: Any) -> dict[str, Any]:
         if not isinstance(info, Mapping):

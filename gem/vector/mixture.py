@@ -12,6 +12,9 @@ from gem.specs import EnvSpec
 
 __all__ = ["Mixture", "Shares"]
 
+_ROUND = 64  # how far from the beginning a slot may begin
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -44,9 +47,12 @@ class Mixture:
 
 
 class Shares:
-    """Picks the environment of a slot's next episode: the one that is furthest behind its share.
+    """Picks the environment of a slot's next episode.
 
-    Source: the smooth weighted round robin; after n episodes no environment is more than one away from its share.
+    By episodes, no environment is ever two away from its share, over any stretch of episodes; by turns, the one that is
+    furthest behind comes next.
+
+    Source: earliest deadline first among those that are not ahead of their share; Baruah et al., Proportionate Progress, 1996.
     """
 
     def __init__(self, weights: list[float], by: str, seed: int) -> None:
@@ -56,21 +62,27 @@ class Shares:
         self.restart(seed)
 
     def restart(self, seed: int) -> None:
-        """Begin the round anew."""
-        # Every slot begins elsewhere in it, or all would play the same environment at the same time.
+        """Begin anew. Every slot begins elsewhere in the round, or all would play the same environment at the same time."""
         order = random.Random(seed)
-        self._had = [-order.random() * weight for weight in self._weights]
         self._current = 0
+        if self._by == "turns":
+            self._had = [-order.random() for _ in self._weights]
+            return
+        self._had = [0.0] * len(self._weights)
+        for _ in range(order.randrange(_ROUND)):
+            self.next()
 
     def next(self) -> int:
         """Return the position of the next environment."""
         if len(self._weights) == 1:
             return 0
-        self._current = min(
-            range(len(self._weights)), key=lambda k: (self._had[k] + (1 if self._by == "episodes" else 0)) / self._weights[k]
-        )
-        if self._by == "episodes":
-            self._had[self._current] += 1
+        total, ranked = sum(self._had), range(len(self._weights))
+        if self._by == "turns":
+            self._current = max(ranked, key=lambda k: self._weights[k] * total - self._had[k])
+            return self._current
+        not_ahead = [k for k in ranked if self._had[k] <= self._weights[k] * total + _ROUNDING]
+        self._current = min(not_ahead, key=lambda k: (self._had[k] + 1) / self._weights[k])
+        self._had[self._current] += 1
         return self._current
 
     def played(self, turns: int) -> None:

@@ -120,6 +120,9 @@ class _Script:
     def where(self) -> int:
         return os.getpid()
 
+    def thread(self) -> str:
+        return threading.current_thread().name
+
     def add(self, a: int, b: int = 0) -> int:
         return a + b
 

@@ -112,10 +112,10 @@ def test_ctrl_c_in_the_callers_thread_reaches_the_caller_and_leaves_a_vector_tha
 
 @pytest.mark.parametrize("backend", WAITING)
 def test_ctrl_c_in_a_wait_loses_no_row(make, backend):
-    vec = make(backend, 2, "test:puppet-io" if backend == "process" else None)
+    vec = make(backend, 2, "test:puppet-io" if backend == "process" else None, autoreset="disabled")
     vec.reset()
     vec.send(["a", "hang"])
-    timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
+    timer = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         vec.recv(min_size=2, timeout=60)
@@ -332,10 +332,8 @@ def test_a_step_that_hangs_is_given_up_and_costs_its_slot_alone(make, backend, i
 
 @pytest.mark.parametrize("backend", WAITING)
 def test_a_reset_that_hangs_is_given_up(make, backend):
-    more = {"num_workers": 2} if backend == "process" else {}
-    vec = make(backend, 2, reset_timeout=0.5, tasks=[{"do": "hang"}, {"task": "test/1"}, {"task": "test/2"}], **more)
-    infos = vec.reset()[1]
-    assert sorted(info["task"] for info in infos) == ["test/1", "test/2"]
+    vec = make(backend, 1, reset_timeout=0.5, tasks=[{"do": "hang"}, {"task": "test/1"}])
+    assert vec.reset()[1][0]["task"] == "test/1"
     assert vec.stats().errors == {"StepTimeout": 1}
 
 
@@ -442,7 +440,7 @@ def test_a_worker_that_dies_is_no_fault_of_its_neighbours(make):
 
 
 def test_a_stopped_worker_is_given_up_in_a_step_and_between_frames(make):
-    vec = make("process", 2, num_workers=2, step_timeout=0.5)
+    vec = make("process", 2, num_workers=2, step_timeout=0.4)
     vec.reset()
     assert_faulted(vec, vec.step(["stop", "a"]), 0, "StepTimeout")
     vec.reset()
