@@ -27,11 +27,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         except OutputFailed as failed:
             return _silence(failed.__cause__)
     except KeyboardInterrupt as why:
-        if argv is None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the exit
-        # Where nothing else was said, the terminal has put ^C at the cursor.
-        print(str(why) or "\n" * sys.stderr.isatty() + "interrupted", file=sys.stderr)
-        return 130
+        return _interrupted(why, argv)
+    except RuntimeError as error:
+        # Before 3.12 a Ctrl-C that falls into a `__set_name__`, while modules load, comes out as this.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        return _interrupted(error.__cause__, argv)
+
+
+def _interrupted(why: BaseException, argv: Sequence[str] | None) -> int:
+    if argv is None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the exit
+    # Where nothing else was said, the terminal has put ^C at the cursor.
+    print(str(why) or "\n" * sys.stderr.isatty() + "interrupted", file=sys.stderr)
+    return 130
 
 
 def _silence(why: BaseException | None) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gem.cli import main
 from tests.cli.conftest import PATIENCE_S, environ
 
 COMMANDS = ("list", "info", "check", "play", "new", "eval")
@@ -198,3 +199,12 @@ def test_ctrl_c_while_the_program_loads_is_a_short_line(terminal):
         if clean == 3:
             break
     assert clean
+
+
+def test_ctrl_c_that_python_has_wrapped_is_ctrl_c(monkeypatch, capsys):
+    def interrupted(args):
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("gem.cli._run", interrupted)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
